@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import results
 from engines import Gist, Missing, Worker
 
 # What follows them is compared. Words, code, a licence, numbers.
@@ -50,6 +51,8 @@ def arguments():
     return parser.parse_args()
 
 
+TITLES = {"gist": "Gist", "llama.cpp": "llama.cpp, the same file",
+          "llama.cpp Q4_0": "llama.cpp, requantised to Q4_0, its fastest format"}
 # Name: the kind of worker, the format of its weights, its own options, and how
 # far its perplexity may be from gist's. 8-bit activations differ by parts in a
 # thousand; requantised weights are other weights, so that is a sanity check.
@@ -213,48 +216,23 @@ def bounds(test, peaks, done):
     return {"compute": count / compute, "memory": count / memory}
 
 
-def machine():
-    """The CPU in words."""
-    try:
-        lines = subprocess.run(["lscpu"], stdout=subprocess.PIPE, text=True, check=True)
-        names = [line.split(":")[1].strip() for line in lines.stdout.splitlines()
-                 if line.startswith("Model name")]
-    except (OSError, subprocess.CalledProcessError):
-        names = []
-    return " ".join([*names, platform.machine(), platform.system()])
-
-
-def print_speed(found):
-    print("\ntokens/s, median +- deviation:")
-    titles = [f"{kind}{count}" for kind, count in found.tests]
-    print("  {:24}".format("") + "".join(f"{title:>19}" for title in titles))
+def table(found):
+    """Columns and rows, an engine each."""
+    columns = {"engine": None}
+    for kind, count in found.tests:
+        name = f"{'prefill' if kind == 'pp' else 'decode'} {count}"
+        columns |= {f"{name}, tokens/s": 1, f"± {name}": 1, f"Gist times as fast, {name}": 2}
+    columns |= {"peak memory, MiB": 1, "(peak - KV) / file": 2}
+    size, rows = found.options.model.stat().st_size, []
     for name in found.engines:
-        cells = [f"{found.rate(name, test):10.1f} +- {statistics.stdev(found.rates(name, test)) if found.options.rounds > 1 else 0:5.1f}"
-                 for test in found.tests]
-        print(f"  {name:24}" + "".join(f"{cell:>19}" for cell in cells))
-    peers = [name for name in found.engines if name != "gist"]
-    if not peers:
-        return
-    print("\ngist, times as fast as (of medians):")
-    for name in peers:
-        cells = [f"{found.rate('gist', test) / found.rate(name, test):.2f}" for test in found.tests]
-        print(f"  {name:24}" + "".join(f"{cell:>19}" for cell in cells))
-    cells = [f"{found.rate('gist', t) / max(found.rate(p, t) for p in peers):.2f}"
-             for t in found.tests]
-    print(f"  {'the best of them':24}" + "".join(f"{cell:>19}" for cell in cells))
-
-
-def print_memory(found):
-    size = found.options.model.stat().st_size
-    mebibytes = lambda count: f"{count / 2**20:.1f}"
-    print(f"\nmemory, MiB (model file {mebibytes(size)}, context {found.context}):")
-    print(f"  {'':24}{'peak resident':>16}{'KV cache':>12}{'(peak - KV) / file':>22}")
-    for name, use in found.memory.items():
-        print(f"  {name:24}{mebibytes(use['peak']):>16}{mebibytes(use['kv']):>12}"
-              f"{(use['peak'] - use['kv']) / size:>22.2f}")
-    ours = found.memory["gist"]
-    print(f"  gist: module file {mebibytes(ours['module'])}, compiled in "
-          f"{found.gist.compile_seconds:.1f} s, loaded in {ours['load_seconds'] * 1e3:.0f} ms")
+        row = [TITLES.get(name, name)]
+        for test in found.tests:
+            rates = found.rates(name, test)
+            row += [found.rate(name, test), statistics.stdev(rates) if len(rates) > 1 else None,
+                    None if name == "gist" else found.rate("gist", test) / found.rate(name, test)]
+        use = found.memory[name]
+        rows.append(row + [use["peak"] / 2**20, (use["peak"] - use["kv"]) / size])
+    return columns, rows
 
 
 def print_bounds(found, peaks, done):
@@ -269,20 +247,6 @@ def print_bounds(found, peaks, done):
               f"{100 * found.rate('gist', test) / least:.0f} % of the lower")
 
 
-def as_json(found, peaks, done):
-    return {
-        "machine": machine(), "threads": found.options.threads,
-        "rounds": found.options.rounds, "load_average": found.load,
-        "model": found.options.model.name,
-        "model_bytes": found.options.model.stat().st_size, "context": found.context,
-        "versions": found.versions, "agreement": found.agreement,
-        "memory": found.memory, "roofline": peaks, "work": done,
-        "tests": [{"engine": name, "test": f"{kind}{count}", "tokens": count,
-                   "seconds": seconds, "median_tokens_per_second": found.rate(name, (kind, count))}
-                  for (name, (kind, count)), seconds in found.times.items()],
-    }
-
-
 def main():
     options = arguments()
     for path in options.gist_run, options.gist_compile, options.model, options.text:
@@ -294,16 +258,21 @@ def main():
         found = Comparison(options, folder)
         found.check()
         found.measure()
-    print(f"\n{machine()}, {options.threads} threads, {options.rounds} rounds, load average "
+    print(f"\n{results.machine()}, {options.threads} threads, {options.rounds} rounds, load average "
           f"{found.load[0]:.2f} before and {found.load[1]:.2f} after")
     for name, version in found.versions.items():
         print(f"  {name:24}{version}")
-    print_speed(found)
-    print_memory(found)
+    columns, rows = table(found)
+    print("\n" + results.markdown(columns, rows))
+    ours = found.memory["gist"]
+    print(f"\ngist: module file {ours['module'] / 2**20:.1f} MiB, compiled in "
+          f"{found.gist.compile_seconds:.1f} s, loaded in {ours['load_seconds'] * 1e3:.0f} ms")
     if peaks and done:
         print_bounds(found, peaks, done)
     if options.json:
-        options.json.write_text(json.dumps(as_json(found, peaks, done), indent=2) + "\n")
+        results.write(options.json, columns, rows, threads=options.threads,
+                      rounds=options.rounds, load=found.load, model=options.model.name,
+                      versions=found.versions, agreement=found.agreement, roofline=peaks)
 
 
 if __name__ == "__main__":

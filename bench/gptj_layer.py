@@ -16,7 +16,7 @@ rounding changes in the subspace is added again. The error is that of the rows
 after the block and the last norm, relative to the model without a plan (the
 block is all that they come from: the embeddings are small). Bytes are those of V
 (read twice by gates), M, W_low and W of the six linear layers, as far as gates
-ask for them. Writes NAME.json and NAME.md. Needs NumPy.
+ask for them. Writes NAME.json, for gist-plan report. Needs NumPy.
 """
 
 import argparse
@@ -27,6 +27,8 @@ import sys
 import tempfile
 
 import numpy as np
+
+import results
 
 VOCABULARY = 1536
 #: Tokens that bases are learnt from come first.
@@ -192,30 +194,31 @@ class Bench:
         return total, levels
 
 
-def table(results):
-    lines = ["| | MB for a token | relative error | rows that read no W / W_low / W: "
-             "q, k, v, fc_in; out; fc_out |", "|---|---|---|---|"]
-    for entry in results:
-        shares = "; ".join(f"{a:.0%} / {c:.0%} / {b:.0%}" if group in entry["levels"] else "all W_low"
-                           for group in ("qkv", "o", "down")
-                           for a, b, c in [entry["levels"].get(group, (0, 0, 0))])
-        shares = shares if entry["levels"] else ""
-        lines.append(f"| {entry['name']} | {entry['bytes'] / 1e6:.1f} | {entry['error']:.4f} | "
-                     f"{shares} |")
-    return "\n".join(lines)
+COLUMNS = {"weights": None, "MB for a token": 1, "relative error": 4, "q, k, v, fc_in": None,
+           "out": None, "fc_out": None}
+
+
+def row(entry):
+    """The last three are the shares of rows that read no W / W_low / W."""
+    levels = entry["levels"]
+    shares = [f"{a:.0%} / {c:.0%} / {b:.0%}" if group in levels else "all W_low"
+              for group in ("qkv", "o", "down") for a, b, c in [levels.get(group, (0, 0, 0))]]
+    return [entry["name"], entry["bytes"] / 1e6, entry["error"],
+            *(shares if levels else [None] * 3)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True)
     parser.add_argument("-o", "--output", required=True, metavar="NAME")
+    parser.add_argument("--json", metavar="FILE", help="the table, for docs/performance/data")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--shrink", type=int, default=1, help="divides all sizes, to try it out")
     parser.add_argument("--forms", nargs="+", metavar="TEXT", default=[""],
                         help="those whose names begin so, beside f16; by default all")
     options = parser.parse_args()
     wanted = ("f16", *options.forms)
-    results = []
+    found = []
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as folder:
         bench = Bench(options, pathlib.Path(folder))
         dense = None
@@ -232,12 +235,14 @@ def main():
             dense = seen["head"] if dense is None else dense
             error = np.linalg.norm(seen["head"] - dense) / np.linalg.norm(dense)
             size, levels = bench.count(choices, seen)
-            results.append({"name": name, "bytes": size, "error": float(error), "levels": levels,
-                            "choices": choices})
+            found.append({"name": name, "bytes": size, "error": float(error), "levels": levels,
+                          "choices": choices})
             print(f"{name:45}{size / 1e6:9.1f} MB {error:9.4f}", file=sys.stderr, flush=True)
-            pathlib.Path(f"{options.output}.json").write_text(json.dumps(results, indent=1) + "\n")
-    pathlib.Path(f"{options.output}.md").write_text(table(results) + "\n")
-    print(table(results))
+            pathlib.Path(f"{options.output}.json").write_text(json.dumps(found, indent=1) + "\n")
+    rows = list(map(row, found))
+    print(results.markdown(COLUMNS, rows))
+    if options.json:
+        results.write(options.json, COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,15 @@ of times, which iree-benchmark-module and gist-run bench measure. See docs/iree.
 
 import argparse
 import json
+import operator
 import os
 import statistics
 import struct
 import subprocess
 import sys
 from pathlib import Path
+
+import results
 
 ROOT = Path(__file__).resolve().parent.parent
 PROMPT = "Once upon a time"
@@ -158,15 +161,14 @@ def print_table(forms, names, args):
                 column.append(forms.measure(form, *call))
     median = {form: [statistics.median(column) for column in columns]
               for form, columns in times.items()}
-    print(f"| ms a call | prefill, {args.rows} tokens | decode |")
-    print("|---|---|---|")
-    for form in names:
-        print("| {} | {:.1f} | {:.1f} |".format(form, *median[form]))
+    columns = {"ms a call": None, f"prefill, {args.rows} tokens": 1, "decode": 1}
+    rows = [[form, *median[form]] for form in names]
+    print(results.markdown(columns, rows))
     if "plain" in names and "embedded" in names:
-        ratios = [plain / ours for plain, ours in
-                  zip(median["plain"], median["embedded"])]
-        print("| times as fast as plain: embedded | {:.2f} | {:.2f} |".format(
-            *ratios))
+        print("embedded is {:.2f} and {:.2f} times as fast as plain".format(
+            *map(operator.truediv, median["plain"], median["embedded"])))
+    if args.json:
+        results.write(args.json, columns, rows)
 
 
 def main():
@@ -192,6 +194,7 @@ def main():
     parser.add_argument("--cpu-time", action="store_true",
                         help="IREE's forms on one thread, in the time that the "
                         "thread ran: for a machine that is busy")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write JSON")
     args = parser.parse_args()
 
     forms = Forms(args)

@@ -41,6 +41,7 @@ import time
 from pathlib import Path
 
 import kv_torch
+import results
 from kv_torch import say
 
 BLOCK = 64          # tokens that are compared with all representatives at once
@@ -438,7 +439,7 @@ def main():
                     undo()
                     ideas.text = None
         Path(options.output).write_text(json.dumps({
-            "gist_kv_peers": 1, "engine": "idea", "device": options.device,
+            "gist_kv_peers": 1, **results.about(), "engine": "idea", "device": options.device,
             "methods": list(found.values())}) + "\n")
 
     def over():

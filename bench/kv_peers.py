@@ -35,6 +35,7 @@ import time
 from pathlib import Path
 
 import kv_torch
+import results
 from kv_torch import say
 
 # What streaming heads of DuoAttention keep: first and last tokens.
@@ -193,7 +194,7 @@ def run(options):
 
     def write():
         Path(options.output).write_text(json.dumps({
-            "gist_kv_peers": 1, "device": options.device, "seconds": time.monotonic() - started,
+            "gist_kv_peers": 1, **results.about(), "device": options.device, "seconds": time.monotonic() - started,
             "methods": [method.to_json() for method in methods]}) + "\n")
 
     for name, tokens in texts.items():
@@ -338,22 +339,24 @@ def table(options):
     def ratios(values):
         return " / ".join(f"{value:.3f}" for value in values) or "–"
 
-    print("| method | cache | peak | perplexity | recall | worst task | all tasks | right | samples |")
-    print("|---|" + "---:|" * 8)
+    columns = {"method": None, "cache": 3, "peak": 3, "perplexity": None, "recall": None,
+               "worst task": None, "all tasks": None, "right": 3, "samples": None}
+    table = []
     for row in rows:
         everything = [value for values in row.tasks.values() for value in values]
         low, high = map(math.exp, interval(everything))
         means = {task: math.exp(statistics.fmean(values)) for task, values in row.tasks.items()}
         worst = min(means, key=means.get)
-        print(f"| {row.name} | {row.share:.3f} | {row.peak:.3f} | {ratios(row.perplexity)} | "
-              f"{ratios(row.recall)} | {means[worst]:.3f} {worst} | "
-              f"{math.exp(statistics.fmean(everything)):.3f} [{low:.3f}, {high:.3f}] | "
-              f"{statistics.fmean(row.right):.3f} | {len(everything)} |")
-    print("\n| method | cache | " + " | ".join(tasks) + " |")
-    print("|---|---:|" + "---:|" * len(tasks))
-    for row in rows:
-        print(f"| {row.name} | {row.share:.3f} | " + " | ".join(
-            f"{math.exp(statistics.fmean(row.tasks[task])):.3f}" for task in tasks) + " |")
+        table.append([row.name, row.share, row.peak, ratios(row.perplexity), ratios(row.recall),
+                      f"{means[worst]:.3f} {worst}",
+                      f"{math.exp(statistics.fmean(everything)):.3f} [{low:.3f}, {high:.3f}]",
+                      statistics.fmean(row.right), len(everything)])
+    print(results.markdown(columns, table) + "\n")
+    print(results.markdown({"method": None, "cache": 3} | dict.fromkeys(tasks, 3), [
+        [row.name, row.share, *(math.exp(statistics.fmean(row.tasks[task])) for task in tasks)]
+        for row in rows]))
+    if options.json:
+        results.write(options.json, columns, table)
 
 
 def part(text):
@@ -388,6 +391,7 @@ def main():
     showing.add_argument("--samples", required=True, metavar="JSONL")
     showing.add_argument("--gist", action="append", default=[], metavar="NAME=TASKS[,TEXT…]",
                          help="what gist-run eval --json wrote, that without a plan first")
+    showing.add_argument("--json", metavar="FILE", help="also write JSON")
     showing.add_argument("--peers", action="append", default=[], metavar="JSON")
     options = parser.parse_args()
     {"run": run, "table": table}[options.command](options)

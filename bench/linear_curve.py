@@ -6,8 +6,8 @@
     bench/linear_curve.py --build build/release --model FILE.gguf --texts FOLDER -o NAME
 
 measures the model as it is stored, all linear layers rounded to the nearest,
-plans of `gist-plan solve-linears`, and gates, and writes NAME.json, NAME.svg
-and NAME.md. FOLDER is what samples/texts.py made: plans are found with its
+plans of `gist-plan solve-linears`, and gates, and writes NAME.json, for
+gist-plan report, and NAME.svg. FOLDER is what samples/texts.py made: plans are found with its
 calibration texts and judged by its held-out ones. Every weight that a product
 reads counts, the output head and subspaces included; where a gate stays closed
 its weight does not. A run that was stopped goes on where it was.
@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import results
 
 GROUPS = ["qkv", "o", "gate_up", "down"]
 EVALUATION = ["prose", "code", "licence"]
@@ -165,7 +167,6 @@ class Bench:
                  "window": self.options.window, "results": self.results,
                  "verdict": judge(self.results)}
         self.output.write_text(json.dumps(found, indent=1) + "\n")
-        Path(f"{self.options.output}.md").write_text(table(self.results) + "\n")
         Path(f"{self.options.output}.svg").write_text(plot(self.results))
 
 
@@ -198,15 +199,14 @@ def judge(results):
     return verdict
 
 
-def table(results):
-    lines = ["| | MB for a token | perplexity ratio | " + " / ".join(EVALUATION) + " |",
-             "|---|---|---|---|"]
-    for entry in results:
-        texts = " / ".join(f"{entry['texts'][t]:.4g}" for t in EVALUATION)
-        closed = f", {entry['closed']:.1%} of the gates closed" if "closed" in entry else ""
-        lines.append(f"| {entry['kind']}: {entry['name']}{closed} | {entry['bytes'] / 1e6:.1f} | "
-                     f"{entry['ratio']:.4g} | {texts} |")
-    return "\n".join(lines)
+COLUMNS = dict.fromkeys(["kind", "what", "MB for a token", "perplexity ratio", *EVALUATION])
+COLUMNS["MB for a token"] = 1
+
+
+def row(entry):
+    closed = f", {entry['closed']:.1%} of the gates closed" if "closed" in entry else ""
+    return [entry["kind"], entry["name"] + closed, entry["bytes"] / 1e6,
+            f"{entry['ratio']:.4g}", *(f"{entry['texts'][text]:.4g}" for text in EVALUATION)]
 
 
 COLOURS = {"dense": "#444444", "plain": "#d1495b", "graded": "#00798c", "gated": "#edae49"}
@@ -268,6 +268,7 @@ def main():
     parser.add_argument("--model", required=True, metavar="PATH")
     parser.add_argument("--texts", required=True, metavar="FOLDER")
     parser.add_argument("-o", "--output", required=True, metavar="NAME")
+    parser.add_argument("--json", metavar="FILE", help="the table, for docs/performance/data")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--tokens", type=int, default=2048, help="of each text, at most")
     parser.add_argument("--window", type=int, default=512)
@@ -301,7 +302,10 @@ def main():
             k, epsilon = gate.split(":")
             bench.gated(int(k), float(epsilon))
         bench.write()
-    print(table(bench.results))
+    rows = list(map(row, bench.results))
+    print(results.markdown(COLUMNS, rows))
+    if options.json:
+        results.write(options.json, COLUMNS, rows)
     print(json.dumps(judge(bench.results), indent=1))
 
 

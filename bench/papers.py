@@ -22,6 +22,8 @@ import tempfile
 
 import numpy as np
 
+from results import about, markdown
+
 TAU = 0.3
 TEXTS = ["prose", "code", "licence"]
 #: What the paper reports.
@@ -121,19 +123,15 @@ def summarize(independent, cascade, total):
 
 def layers_table(name, result):
     chosen = sorted({round(i * (len(result["r_independent"]) - 1) / 9) for i in range(10)})
-    lines = [f"| {name}, layer | " + " | ".join(map(str, chosen)) + " |",
-             "|---" * (len(chosen) + 1) + "|"]
+    rows = []
     for title, key, shift in (("r independent", "r_independent", 0),
                               ("r Algorithm 1", "r_cascade", 0),
                               ("Jaccard with the layer before", "jaccard_next_layer", 1),
                               ("turnover", "turnover", 1),
                               ("independent representatives missed", "missed", 1)):
-        cells = []
-        for n in chosen:
-            value = result[key][n - shift] if n >= shift else ""
-            cells.append(f"{value:.2f}" if isinstance(value, float) else str(value))
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return lines
+        values = [result[key][n - shift] if n >= shift else "" for n in chosen]
+        rows.append([title, *(f"{v:.2f}" if isinstance(v, float) else str(v) for v in values)])
+    return markdown([f"{name}, layer", *map(str, chosen)], rows)
 
 
 def measure_sets(tools, model, entry, layers, tokens, report):
@@ -436,112 +434,98 @@ def measure_adaptive(tools, layers, report):
 
 
 def copy_table(copy):
-    lines = ["", "| perplexity ratio to dense / top-1, T = 512 | " + " | ".join(TEXTS) + " |",
-             "|---" * 4 + "|"]
-    for name, found in copy.items():
-        cells = [f"{found[t]['ratio']:.2f} / {found[t]['top1']:.2f}" for t in TEXTS]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+    return markdown(["perplexity ratio to dense / top-1, T = 512", *TEXTS], [
+        [name, *(f"{found[t]['ratio']:.2f} / {found[t]['top1']:.2f}" for t in TEXTS)]
+        for name, found in copy.items()])
 
 
 def embeddings_table(embeddings):
-    lines = ["", "| MiniLM, cosine to dense, the worst text | tau 0.2 | 0.3 | 0.4 |",
-             "|---" * 4 + "|"]
-    for name, found in embeddings.items():
-        lines.append(f"| {name} | " + " | ".join(f"{v:.3f}" for v in found.values()) + " |")
-    return lines
+    columns = ["MiniLM, cosine to dense, the worst text", "tau 0.2", "0.3", "0.4"]
+    return markdown(dict(zip(columns, (None, 3, 3, 3))),
+                    [[name, *found.values()] for name, found in embeddings.items()])
 
 
 def joint_table(joint):
-    lines = ["", "| joint cascade | k | layers with the same selection | pairs decided | "
-             "tiles decided | multiply-adds, projection included |", "|---" * 6 + "|"]
-    for name in ("SmolLM2", "MiniLM"):
-        for text, found in joint[name].items():
-            for k, each in found.items():
-                lines.append(f"| {name}, {text} | {k} | {each['equal_layers']} of {each['layers']} "
-                             f"| {each['decided']:.1%} | {each['closed']:.1%} | "
-                             f"{each['multiply_adds']:.2f} |")
+    found = [(f"{name}, {text}", k, f"{each['equal_layers']} of {each['layers']}", each)
+             for name in ("SmolLM2", "MiniLM") for text, ks in joint[name].items()
+             for k, each in ks.items()]
     each = joint["random"]
-    lines.append(f"| random, T = 2048, r = {each['r']} | {each['k']} | "
-                 f"{'the same' if each['equal'] else 'another'} | {each['decided']:.1%} | "
-                 f"{each['closed']:.1%} | {each['multiply_adds']:.2f} |")
-    return lines
+    found.append((f"random, T = 2048, r = {each['r']}", each["k"],
+                  "the same" if each["equal"] else "another", each))
+    return markdown(["joint cascade", "k", "layers with the same selection", "pairs decided",
+                     "tiles decided", "multiply-adds, projection included"],
+                    [[name, str(k), equal, f"{each['decided']:.1%}", f"{each['closed']:.1%}",
+                      f"{each['multiply_adds']:.2f}"] for name, k, equal, each in found])
 
 
 def adaptive_table(adaptive):
-    lines = ["", "| a tau for each layer, T = 512 | mean r | " + " | ".join(TEXTS) + " |",
-             "|---" * 5 + "|"]
-    for name, found in adaptive.items():
-        mean = np.mean([found[t]["r"] for t in TEXTS])
-        cells = " | ".join(f"{found[t]['ratio']:.4f}" for t in TEXTS)
-        lines.append(f"| {name} | {mean:.0f} | {cells} |")
-    return lines
+    columns = {"a tau for each layer, T = 512": None, "mean r": 0} | dict.fromkeys(TEXTS, 4)
+    return markdown(columns, [[name, float(np.mean([found[t]["r"] for t in TEXTS])),
+                               *(found[t]["ratio"] for t in TEXTS)]
+                              for name, found in adaptive.items()])
 
 
-def combined_table(results):
+def combined_table(found):
     """What both cascades would save together, the paper's way of counting."""
-    lines = ["", "| both axes, T = 512 | selection: independent over cascade | attention: (T/r)^2 | "
-             "what copying costs |", "|---" * 4 + "|",
-             "| GPT-J (the paper) | 2.1 | 6.2 | not measured |"]
+    rows = [["GPT-J (the paper)", "2.1", "6.2", "not measured"]]
     for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm")):
         for text in TEXTS:
-            each = results[key][text]
+            each = found[key][text]
             speed = each["gram_independent"] / each["gram_cascade"]
             work = (each["tokens"] / np.mean(each["r_cascade"]))**2
             if key == "smollm2":
-                cost = f"perplexity x {results['copy']['copy, tau 0.3'][text]['ratio']:.1f}"
+                cost = f"perplexity x {found['copy']['copy, tau 0.3'][text]['ratio']:.1f}"
             else:
-                cost = f"cosine {results['embeddings']['copy']['0.3']:.3f} at worst"
-            lines.append(f"| {name}, {text} | {speed:.2f} | {work:.2f} | {cost} |")
-    return lines
+                cost = f"cosine {found['embeddings']['copy']['0.3']:.3f} at worst"
+            rows.append([f"{name}, {text}", f"{speed:.2f}", f"{work:.2f}", cost])
+    return markdown(["both axes, T = 512", "selection: independent over cascade",
+                     "attention: (T/r)^2", "what copying costs"], rows)
 
 
-def write(results, file):
-    lines = ["# The cascade paper's tables, measured", ""]
-    models = [(name, key) for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm"))
-              if key in results]
+def sets_table(models, found):
+    rows = [[f"{name} (the paper)", paper["layers"], paper["r"], f"{paper['jaccard']:.2f}",
+             f"{paper['savings']:.0%}", paper["turnover"], "all of it, by Proposition 4"]
+            for name, paper in PAPER.items()]
     for name, key in models:
         for text in TEXTS:
-            lines += [*layers_table(f"{name}, {text}, T = {results[key][text]['tokens']}",
-                                    results[key][text]), ""]
-    lines += ["| model | layers | mean r independent | Jaccard, next layer | Gram savings | "
-              "turnover, last third | of the independent set found |", "|---" * 7 + "|"]
-    for name, paper in PAPER.items():
-        lines.append(f"| {name} (the paper) | {paper['layers']} | {paper['r']} | "
-                     f"{paper['jaccard']:.2f} | {paper['savings']:.0%} | {paper['turnover']} | "
-                     "all of it, by Proposition 4 |")
-    for name, key in models:
-        for text in TEXTS:
-            each = results[key][text]
+            each = found[key][text]
             deep = each["turnover"][-max(1, len(each["turnover"]) // 3):]
-            lines.append(
-                f"| {name}, {text} | {len(each['r_independent'])} | "
-                f"{np.mean(each['r_independent']):.0f} | "
-                f"{np.mean(each['jaccard_next_layer']):.2f} | {each['savings']:.0%} | "
-                f"{min(deep):.0%}-{max(deep):.0%} | {np.mean(each['cascade_recall']):.3f} |")
-    if "lengths" in results:
-        lines += ["", "| T | mean r assumed by the paper | savings predicted there | mean r, "
-                  "SmolLM2, prose: independent / Algorithm 1 | savings measured |", "|---" * 5 + "|"]
-        for length, each in results["lengths"].items():
-            r, savings = PAPER_LENGTHS[int(length)]
-            lines.append(f"| {length} | {r} | {savings:.0%} | {each['r_independent']:.0f} / "
-                         f"{each['r_cascade']:.0f} | {each['savings']:.0%} |")
-    if "copy" in results:
-        lines += copy_table(results["copy"])
-    if "embeddings" in results:
-        lines += embeddings_table(results["embeddings"])
-    if "joint" in results:
-        lines += joint_table(results["joint"])
-    if "adaptive" in results:
-        lines += adaptive_table(results["adaptive"])
-    if {"smollm2", "minilm", "copy", "embeddings"} <= set(results):
-        lines += combined_table(results)
-    if "proposition4" in results:
-        four = results["proposition4"]
-        lines += ["", "Proposition 4, executed: rows e1, e2, e2 + 0.05 e3 with {0, 2} inherited. "
-                  f"Independent selection keeps {four['independent']}, Algorithm 1 "
-                  f"{four['algorithm1']}: it misses a representative.", ""]
-    file.write_text("\n".join(lines))
+            rows.append([f"{name}, {text}", len(each["r_independent"]),
+                         round(np.mean(each["r_independent"])),
+                         f"{np.mean(each['jaccard_next_layer']):.2f}", f"{each['savings']:.0%}",
+                         f"{min(deep):.0%}-{max(deep):.0%}", f"{np.mean(each['cascade_recall']):.3f}"])
+    return markdown(["model", "layers", "mean r independent", "Jaccard, next layer", "Gram savings",
+                     "turnover, last third", "of the independent set found"], rows)
+
+
+def lengths_table(lengths):
+    rows = []
+    for length, each in lengths.items():
+        r, savings = PAPER_LENGTHS[int(length)]
+        rows.append([length, r, f"{savings:.0%}", f"{each['r_independent']:.0f} / "
+                     f"{each['r_cascade']:.0f}", f"{each['savings']:.0%}"])
+    return markdown(["T", "mean r assumed by the paper", "savings predicted there", "mean r, "
+                     "SmolLM2, prose: independent / Algorithm 1", "savings measured"], rows)
+
+
+def write(found, file):
+    models = [(name, key) for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm"))
+              if key in found]
+    parts = ["# The cascade paper's tables, measured"]
+    parts += [layers_table(f"{name}, {text}, T = {found[key][text]['tokens']}", found[key][text])
+              for name, key in models for text in TEXTS]
+    parts.append(sets_table(models, found))
+    parts += [table(found[key]) for key, table in (
+        ("lengths", lengths_table), ("copy", copy_table), ("embeddings", embeddings_table),
+        ("joint", joint_table), ("adaptive", adaptive_table)) if key in found]
+    if {"smollm2", "minilm", "copy", "embeddings"} <= set(found):
+        parts.append(combined_table(found))
+    if "proposition4" in found:
+        four = found["proposition4"]
+        parts.append("Proposition 4, executed: rows e1, e2, e2 + 0.05 e3 with {0, 2} inherited. "
+                     f"Independent selection keeps {four['independent']}, Algorithm 1 "
+                     f"{four['algorithm1']}: it misses a representative.")
+    file.write_text("\n\n".join(parts) + "\n")
 
 
 def main():
@@ -581,7 +565,7 @@ def main():
         for name, part in parts.items():
             if name not in results and name in options.parts:
                 results[name] = json.loads(json.dumps(part()))
-                file.write_text(json.dumps(results, indent=1) + "\n")
+                file.write_text(json.dumps({"about": about(), **results}, indent=1) + "\n")
     write(results, output / "papers.md")
     print((output / "papers.md").read_text())
 

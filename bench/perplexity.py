@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import results
+
 
 def texts():
     """Name: content."""
@@ -26,7 +28,7 @@ def texts():
 def compare(gist_run, gist_compile, model, threads, tokens, window=512):
     """For each text the result of `gist-run eval`, and under "all" the ratio over
     all tokens."""
-    results = {}
+    measured = {}
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as name:
         folder = Path(name)
         for compute in "int8", "f32":
@@ -41,12 +43,12 @@ def compare(gist_run, gist_compile, model, threads, tokens, window=512):
                  "--text", text, "--window", str(window), "--stride", str(window),
                  "--max-tokens", str(tokens), "-t", str(threads), "--json"],
                 stdout=subprocess.PIPE, check=True)
-            results[title] = json.loads(done.stdout)["windows"]
-    count = sum(result["tokens"] for result in results.values())
+            measured[title] = json.loads(done.stdout)["windows"]
+    count = sum(result["tokens"] for result in measured.values())
     difference = sum(result["tokens"] * math.log(result["perplexity_ratio"])
-                     for result in results.values())
-    results["all"] = {"tokens": count, "perplexity_ratio": math.exp(difference / count)}
-    return results
+                     for result in measured.values())
+    measured["all"] = {"tokens": count, "perplexity_ratio": math.exp(difference / count)}
+    return measured
 
 
 def main():
@@ -56,17 +58,20 @@ def main():
     parser.add_argument("--model", required=True, metavar="GGUF")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--tokens", type=int, default=4096, help="of each text, at most")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write JSON")
     options = parser.parse_args()
-    results = compare(**vars(options))
-    print(f"{'text':10}{'tokens':>8}{'f32':>10}{'int8':>10}{'ratio':>10}"
-          f"{'same top-1':>12}{'mean KL':>10}")
-    for title, found in results.items():
-        if title != "all":
-            print(f"{title:10}{found['tokens']:>8}{found['against_perplexity']:>10.4f}"
-                  f"{found['perplexity']:>10.4f}{found['perplexity_ratio']:>10.5f}"
-                  f"{found['top1_agreement']:>12.4f}{found['kl_mean']:>10.6f}")
-    print(f"{'all':10}{results['all']['tokens']:>8}{'':20}"
-          f"{results['all']['perplexity_ratio']:>10.5f}")
+    path = vars(options).pop("json")
+    found = compare(**vars(options))
+    together = found.pop("all")
+    columns = {"text": None, "tokens": None, "perplexity, f32": 4, "perplexity, default": 4,
+               "ratio": 4, "same top-1": 3, "mean KL": 6}
+    rows = [[title, *(each[key] for key in (
+        "tokens", "against_perplexity", "perplexity", "perplexity_ratio", "top1_agreement",
+        "kl_mean"))] for title, each in found.items()]
+    print(results.markdown(columns, rows))
+    print(f"all {together['tokens']} tokens: ratio {together['perplexity_ratio']:.5f}")
+    if path:
+        results.write(path, columns, rows)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,6 @@ first layer's selection inherited by all without validation; and, with what
 import argparse
 import json
 import os
-import platform
-import shlex
 import statistics
 import subprocess
 import sys
@@ -27,6 +25,7 @@ import tempfile
 from pathlib import Path
 
 import baselines
+import results
 
 
 def say(text):
@@ -269,10 +268,7 @@ def measure(options):
         if options.baselines:
             plans += bench.baselines(plans[0], dense)
     return {"gist_evaluation": 1, "model": options.model.name,
-            "machine": f"{platform.machine()}, {options.threads} threads, {options.device}",
-            "command": shlex.join(["bench/plan_quality.py"] + [
-                part for title, _ in options.plan for part in ("--plan", title)]),
-            "plans": plans}
+            **results.about(threads=options.threads, device=options.device), "plans": plans}
 
 
 def main():

@@ -25,6 +25,8 @@ import json
 import math
 import pathlib
 
+import results
+
 SHAPES = pathlib.Path(__file__).parent / "gpu"
 
 
@@ -115,27 +117,33 @@ def seconds(shape, machine, depth, batch=1, ranks=1, links=(), sums=False):
 def h200():
     smollm2 = Shape.read(SHAPES / "smollm2-135m" / "config.json")
     machine = Machine("H200", 4.13e12, 0)
-    left = 1 / 2241 - seconds(smollm2, machine, 64)
+    left = 1 / measured()["smollm2-135m", 64] - seconds(smollm2, machine, 64)
     machine.launch = left / (machine.launches * smollm2.layers)
     return machine
 
 
-# docs/performance/sm_90.md: shape, tokens before, tokens/s of decode.
-MEASURED = [("smollm2-135m", 64, 2241), ("smollm2-135m", 8000, 1825),
-            ("llama-3-8b", 64, 242), ("llama-3-8b", 8000, 226), ("llama-3-8b", 31000, 192),
-            ("llama-3-8b", 128000, 121), ("opt-6.7b", 64, 267), ("opt-6.7b", 1900, 250)]
+def measured():
+    """{(shape, tokens before): tokens/s of decode}, of docs/performance/sm_90.md."""
+    rows = results.read("sm_90-models")["rows"]
+    return {(row[0], row[2]): row[3] for row in rows if row[1] == "decode"}
 
 
-def check(_):
+def show(columns, rows, options):
+    print(results.markdown(columns, rows))
+    if options.json:
+        results.write(options.json, columns, rows, machine="arithmetic", commit=None)
+
+
+def check(options):
     machine = h200()
     print(f"{machine.name}: {machine.bandwidth / 1e12:.2f} TB/s, "
           f"{machine.launch * 1e6:.2f} us a launch (fitted to the first row)\n")
-    print("| shape | depth | measured, tokens/s | model | measured to model |")
-    print("|---|---:|---:|---:|---:|")
-    for name, depth, measured in MEASURED:
-        shape = Shape.read(SHAPES / name / "config.json")
-        said = 1 / seconds(shape, machine, depth)
-        print(f"| {name} | {depth:,} | {measured:,} | {said:,.0f} | {measured / said:.2f} |")
+    rows = []
+    for (name, depth), rate in measured().items():
+        said = 1 / seconds(Shape.read(SHAPES / name / "config.json"), machine, depth)
+        rows.append([name, depth, rate, said, rate / said])
+    show({"shape": None, "depth": None, "measured, tokens/s": 0, "model": 0,
+          "measured to model": 2}, rows, options)
 
 
 # Not measured here. Peak bandwidth is the vendor's; the part that kernels reach
@@ -154,11 +162,12 @@ LARGE = Shape("llama-3-70b", 8192, 28672, 3, 80, 64, 8, 128256)
 HUGE = Shape("llama-3-405b", 16384, 53248, 3, 126, 128, 8, 128256)
 
 
-def table(_):
+def table(options):
     machine = mi300x()
-    print("| shape | ranks | batch | weights of a rank, GB | exchanged in a step, KiB | "
-          "exchanges, share of the time | tokens/s of one | of all | of one with --rank-sums |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    columns = {"shape": None, "ranks": None, "batch": None, "weights of a rank, GB": 1,
+               "exchanged in a step, KiB": 0, "exchanges, share of the time": None,
+               "tokens/s of one": 0, "of all": 0, "of one with --rank-sums": 0}
+    rows = []
     small = Shape.read(SHAPES / "llama-3-8b" / "config.json")
     for shape, counts in [(small, (1, 2, 8)), (LARGE, (1, 4, 8, 16)), (HUGE, (8, 16, 64))]:
         for ranks in counts:
@@ -171,10 +180,9 @@ def table(_):
                 share = exchange_seconds(shape, batch, ranks, links, False) / time
                 sent = shape.exchanged_bytes(batch, False) if ranks > 1 else 0
                 summed = seconds(shape, machine, 8000, batch, ranks, links, sums=True)
-                print(f"| {shape.name} | {ranks} | {batch} | "
-                      f"{shape.weight_bytes(ranks) / 1e9:.1f} | {sent / 1024:,.0f} | "
-                      f"{share:.0%} | {1 / time:,.0f} | {batch / time:,.0f} | "
-                      f"{1 / summed:,.0f} |")
+                rows.append([shape.name, ranks, batch, shape.weight_bytes(ranks) / 1e9,
+                             sent / 1024, f"{share:.0%}", 1 / time, batch / time, 1 / summed])
+    show(columns, rows, options)
 
 
 def step(options):
@@ -187,8 +195,10 @@ def step(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("check").set_defaults(run=check)
-    commands.add_parser("table").set_defaults(run=table)
+    for name, function in (("check", check), ("table", table)):
+        command = commands.add_parser(name)
+        command.add_argument("--json", metavar="FILE", help="also write JSON")
+        command.set_defaults(run=function)
     one = commands.add_parser("step")
     one.add_argument("config")
     one.add_argument("--ranks", type=int, default=1)

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import re
 import statistics
 import subprocess
@@ -18,6 +17,8 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+
+import results
 
 WORDS = ("the sea was calm and the old keeper of the light wrote down what he saw in a "
          "book that nobody would ever read but him ").split()
@@ -129,7 +130,7 @@ def main():
     most = max(counts)
     # Room for the prompt, whose words may be two tokens each, and the answer.
     context = 2 * options.words + options.tokens + 64
-    results = {}
+    measured = {}
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "model.gist"
         subprocess.run([options.gist_compile, options.model, "-o", module, "--progress=off"],
@@ -149,25 +150,24 @@ def main():
                     requests=1, words=options.words, tokens=options.tokens)))  # warm
                 for clients in counts:
                     found = asyncio.run(load(server.port, clients, options))
-                    results.setdefault((name, clients), []).append(found)
+                    measured.setdefault((name, clients), []).append(found)
                     print(f"round {number + 1}, {name}, {clients} clients: "
                           f"{found['tokens'] / found['seconds']:.1f} tokens/s", file=sys.stderr)
                 server.close()
-    print(f"{platform.machine()}, {options.threads} threads, prompts of {options.words} words, "
+    print(f"{results.machine()}, {options.threads} threads, prompts of {options.words} words, "
           f"answers of {options.tokens} tokens, medians of {options.rounds} rounds; "
-          f"load before: {os.getloadavg()[0]:.1f}")
-    print("| server | clients | tokens/s | first token, median | between tokens, median | P99 |")
-    print("|---|---|---|---|---|---|")
-    table = []
-    for (name, clients), rounds in results.items():
-        middle = {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
-        speed = statistics.median(r["tokens"] / r["seconds"] for r in rounds)
-        table.append({"server": name, "clients": clients, "tokens_per_second": speed, **middle,
-                      "rounds": rounds})
-        print(f"| {name} | {clients} | {speed:.1f} | {middle['first_median'] * 1e3:.0f} ms | "
-              f"{middle['gap_median'] * 1e3:.1f} ms | {middle['gap_p99'] * 1e3:.1f} ms |")
+          f"load before: {os.getloadavg()[0]:.1f}\n")
+    columns = {"server": None, "clients": None, "tokens/s": 1, "first token, ms": 0,
+               "between tokens, ms": 1, "99 of 100 wait at most, ms": 1}
+    rows = []
+    for (name, clients), rounds in measured.items():
+        middle = lambda what: statistics.median(map(what, rounds))
+        rows.append([name, clients, middle(lambda r: r["tokens"] / r["seconds"]),
+                     *(1e3 * middle(lambda r, key=key: r[key])
+                       for key in ("first_median", "gap_median", "gap_p99"))])
+    print(results.markdown(columns, rows))
     if options.json:
-        options.json.write_text(json.dumps(table, indent=1) + "\n")
+        results.write(options.json, columns, rows, threads=options.threads, rounds=options.rounds)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import results
+
 # Name: LLVM's CPU and features.
 CODES = {
     "AVX2": ("x86-64-v3", ""),
@@ -208,7 +210,8 @@ def work(model):
 def pack(options):
     folder = options.output
     compiler, runner = (options.build / "bin" / name for name in ("gist-compile", "gist-run"))
-    shutil.copy(__file__, folder)
+    for file in __file__, results.__file__:
+        shutil.copy(file, folder)
     shutil.copy(options.model, folder / "model.gguf")
     shutil.copy(Path(__file__).parents[1] / "LICENSE", folder / "text.txt")
     if options.gist_run:
@@ -230,7 +233,7 @@ def pack(options):
     shutil.copy(Path(__file__).with_name("roofline.cpp"), folder)
     (folder / "expected.json").write_text(json.dumps(
         {"model": expected, "kernels": cases, "attention": pack_attention(options, folder),
-         "work": work(options.model)}))
+         "work": work(options.model), "commit": results.commit()}))
 
 
 # ----------------------------------------------------------------------------
@@ -345,24 +348,26 @@ def peer_rates(program, model, threads):
     return [test["avg_ts"] for test in out]
 
 
+RIGHT = {"code": None, "kernels right": None, "tiny models right": None, "perplexity": 4,
+         "of f32": 4, "of Arm's": 4, "equal tokens": None}
+SPEED = {"threads": None, "engine": None, "prefill 512, tokens/s": 0, "prefill, rounds": None,
+         f"decode {DECODED}, tokens/s": 0, "decode, rounds": None,
+         "times the best llama.cpp, prefill": 2, "times the best llama.cpp, decode": 2}
+
+
 def run(options):
     folder = Path(__file__).parent
     expected = json.loads((folder / "expected.json").read_text())
     runner = build_runner(folder)
     cores = len(os.sched_getaffinity(0))
-    result = {"cpu": call("sh", "-c", "grep -m1 'model name' /proc/cpuinfo").split(":")[1].strip(),
-              "cores": cores, "codes": {}, "rates": []}
     f32 = perplexity(runner, folder / "f32.gist", folder / "text.txt")
-    print(f"{result['cpu']}, {cores} cores\n")
-    print("| code | kernels right | tiny models right | perplexity | of f32 | "
-          "of where it was packed | equal tokens |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    right = []
     for code in CODES:
         module = folder / f"{slug(code)}.gist"
         try:
             found = perplexity(runner, module, folder / "text.txt")
         except subprocess.CalledProcessError as error:
-            print(f"| {code} | not run: {error.stderr.strip().splitlines()[-1]} |")
+            print(f"{code} is not run: {error.stderr.strip().splitlines()[-1]}")
             continue
         try:
             kernels = check_kernels(folder, expected["kernels"], code)
@@ -374,16 +379,15 @@ def run(options):
         said = [say(runner, module, prompt) for prompt in PROMPTS]
         same = sum(a == b for ours, theirs in zip(said, expected["model"]["said"])
                    for a, b in zip(ours, theirs))
-        row = {"kernels": kernels, "tiny": tiny, "perplexity": found, "of_f32": found / f32,
-               "of_packed": found / expected["model"]["perplexity"],
-               "equal": f"{same} of {SAID * len(PROMPTS)}"}
-        result["codes"][code] = row
-        print(f"| {code} | {kernels} | {tiny} | {found:.4f} | {row['of_f32']:.4f} | "
-              f"{row['of_packed']:.4f} | {row['equal']} |", flush=True)
-    result["f32"] = f32
-    measure(result, runner, folder)
-    result["roofline"] = roofline(result, folder, expected["work"])
-    (folder / "result.json").write_text(json.dumps(result, indent=1))
+        right.append([code, kernels, tiny, found, found / f32,
+                      found / expected["model"]["perplexity"], f"{same} of {SAID * len(PROMPTS)}"])
+    print(results.markdown(RIGHT, right) + "\n", flush=True)
+    about = {"machine": f"{results.machine()}, {cores} cores", "commit": expected["commit"]}
+    results.write(folder / "right.json", RIGHT, right, **about)
+    speed = measure([row[0] for row in right], cores, runner, folder)
+    print(results.markdown(SPEED, speed) + "\n", flush=True)
+    lines = roofline(cores, folder, expected["work"])
+    results.write(folder / "result.json", SPEED, speed, roofline=lines, **about)
 
 
 def find_peers(folder):
@@ -393,67 +397,50 @@ def find_peers(folder):
     if not bench:
         print("\nllama.cpp is left out: llama-bench is not in PATH; LLAMA_BENCH may name it")
         return {}
-    files = {"llama.cpp": folder / "model.gguf"}
+    files = {"llama.cpp, the same file": folder / "model.gguf"}
     quantize = os.environ.get("LLAMA_QUANTIZE") or shutil.which("llama-quantize")
     if quantize:
-        files["llama.cpp, Q4_0"] = folder / "q4_0.gguf"
-        call(quantize, "--allow-requantize", files["llama.cpp"], files["llama.cpp, Q4_0"], "q4_0")
+        files["llama.cpp, requantised to Q4_0"] = folder / "q4_0.gguf"
+        call(quantize, "--allow-requantize", *files.values(), "q4_0")
     return {name: lambda t, m=file: peer_rates(bench, m, t) for name, file in files.items()}
 
 
-def measure(result, runner, folder):
+def measure(codes, cores, runner, folder):
     """Engines take turns. Where llama.cpp is compared there are several rounds,
     and elsewhere one of the best code and the same file."""
     peers = find_peers(folder)
-    codes = {code: lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
-             for code in result["codes"]}
-    print("\n| threads | engine | prefill 512 | decode 64 |\n|---:|---|---:|---:|")
-    for threads in [t for t in THREADS if t <= result["cores"]]:
+    engines = {f"Gist, {code}": lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
+               for code in codes} | peers
+    short = [f"Gist, {codes[-1]}", *list(peers)[:1]]
+    table = []
+    for threads in [t for t in THREADS if t <= cores]:
         is_compared = threads in COMPARED
-        engines = {**codes, **peers}
-        if not is_compared:
-            engines = {name: engine for name, engine in engines.items()
-                       if name in (list(codes)[-1], "llama.cpp")}
         found = {}
         for _ in range(ROUNDS if is_compared else 1):
-            for name, engine in engines.items():
-                found.setdefault(name, []).append(engine(threads))
+            for name in engines if is_compared else short:
+                found.setdefault(name, []).append(engines[name](threads))
+        middle = {name: [statistics.median(column) for column in zip(*rounds)]
+                  for name, rounds in found.items()}
+        best = [max((middle[name][i] for name in peers if name in middle), default=math.nan)
+                for i in (0, 1)]
         for name, rounds in found.items():
-            prefill, decode = (statistics.median(r[i] for r in rounds) for i in (0, 1))
-            result["rates"].append({"engine": name, "threads": threads, "prefill": prefill,
-                                    "decode": decode, "rounds": rounds})
-            cells = [", ".join(f"{r[i]:.0f}" for r in rounds) for i in (0, 1)]
-            print(f"| {threads} | {name} | {cells[0]} | {cells[1]} |", flush=True)
-    print_ratios(result, list(codes)[-1])
+            said = [", ".join(f"{rate:.0f}" for rate in column) if is_compared else None
+                    for column in zip(*rounds)]
+            ratios = [None if name in peers or math.isnan(peer) else ours / peer
+                      for ours, peer in zip(middle[name], best)]
+            table.append([threads, name, middle[name][0], said[0], middle[name][1], said[1],
+                          *ratios])
+    return table
 
 
-def print_ratios(result, ours):
-    """`ours` against the best peer of each round."""
-    print(f"\n| {ours}, times as fast as the best llama.cpp of the round | prefill | decode |")
-    print("|---|---:|---:|")
-    for threads in COMPARED:
-        rows = {row["engine"]: row["rounds"] for row in result["rates"]
-                if row["threads"] == threads}
-        peers = [rounds for name, rounds in rows.items() if name.startswith("llama.cpp")]
-        if ours not in rows or not peers:
-            continue
-        ratios = [[rounds[i] / max(peer[n][i] for peer in peers)
-                   for n, rounds in enumerate(rows[ours])] for i in (0, 1)]
-        result.setdefault("ratios", {})[threads] = ratios
-        cells = [", ".join(f"{ratio:.2f}" for ratio in row) for row in ratios]
-        print(f"| {threads} threads | {cells[0]} | {cells[1]} |", flush=True)
-
-
-def roofline(result, folder, done):
+def roofline(cores, folder, done):
     """Lines over threads: prefill of 512 tokens bounded by the peaks of products
     (vectors, tiles) and of attention in f32, and decode by reading weights."""
     program = folder / "gist-roofline"
     call(os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-march=native", "-pthread",
          folder / "roofline.cpp", "-o", program)
-    lines = {}
-    print("\n| threads | f32 GOP/s | 8 bits by vectors | by tiles | reading weights, GB/s |\n"
-          "|---:|---:|---:|---:|---:|")
-    for threads in [t for t in THREADS if t <= result["cores"]]:
+    lines, table = {}, []
+    for threads in [t for t in THREADS if t <= cores]:
         # Weights that a cache holds are read from there, token after token.
         peaks = json.loads(call(program, "--threads", threads, "--bytes", done["weight_bytes"]))
         attention = done["attention_operations"] * 512 * 513 / 2 / peaks["f32"]["per_second"]
@@ -461,13 +448,14 @@ def roofline(result, folder, done):
         for label, key in [("vectors", "int8"), ("tiles", "tiles")]:
             if key in peaks:
                 bound = 512 / (products / peaks[key]["per_second"] + attention)
-                lines.setdefault(("prefill", label), []).append((threads, bound))
+                lines.setdefault(("prefill", label), []).append((threads, round(bound)))
         lines.setdefault(("decode", "reading weights"), []).append(
-            (threads, peaks["read_bytes_per_second"] / done["weight_bytes"]))
-        tiles = f"{peaks['tiles']['per_second'] / 1e9:.0f}" if "tiles" in peaks else ""
-        print(f"| {threads} | {peaks['f32']['per_second'] / 1e9:.0f} | "
-              f"{peaks['int8']['per_second'] / 1e9:.0f} | {tiles} | "
-              f"{peaks['read_bytes_per_second'] / 1e9:.0f} |", flush=True)
+            (threads, round(peaks["read_bytes_per_second"] / done["weight_bytes"])))
+        table.append([threads, *(peaks[key]["per_second"] / 1e9 if key in peaks else None
+                                 for key in ("f32", "int8", "tiles")),
+                      peaks["read_bytes_per_second"] / 1e9])
+    print(results.markdown({"threads": None, "f32, GOP/s": 0, "8 bits by vectors": 0, "by tiles": 0,
+                            "reading weights, GB/s": 0}, table))
     return [{"kind": kind, "label": label, "points": points}
             for (kind, label), points in lines.items()]
 
@@ -485,16 +473,18 @@ def plot(options):
     from math import log2
 
     result = json.loads(options.result.read_text())
-    names = list(dict.fromkeys(row["engine"] for row in result["rates"]))
+    rates = [{"threads": row[0], "engine": row[1], "prefill": row[2], "decode": row[4]}
+             for row in result["rows"]]
+    names = list(dict.fromkeys(row["engine"] for row in rates))
     width, height, left, bottom, top = 420, 300, 56, 260, 30
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" '
            'font-family="sans-serif" font-size="11">']
     for panel, kind in enumerate(("prefill", "decode")):
         x0, labels = panel * width, []
         limits = [limit for limit in result.get("roofline", []) if limit["kind"] == kind]
-        values = [row[kind] for row in result["rates"]]
+        values = [row[kind] for row in rates]
         values += [rate for limit in limits for _, rate in limit["points"]]
-        most = max(row["threads"] for row in result["rates"])
+        most = max(row["threads"] for row in rates)
         low, high = log2(min(values)) // 1, log2(max(values)) // 1 + 1
 
         def place(threads, rate):
@@ -516,11 +506,12 @@ def plot(options):
                        f'stroke-dasharray="4 3"/>')
             labels.append((*places[-1], "#777", limit["label"]))
         for colour, name in zip(COLOURS, names):
-            rows = [row for row in result["rates"] if row["engine"] == name]
+            rows = [row for row in rates if row["engine"] == name]
             places = [place(row["threads"], row[kind]) for row in rows]
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
-            labels.append((*places[-1], colour, name))
+            short = name.removeprefix("Gist, ").removesuffix(", the same file")
+            labels.append((*places[-1], colour, short.replace("requantised to ", "")))
         below = {}
         for x, y, colour, label in sorted(labels, key=lambda label: label[1]):
             # Ends of lines may be close to one another; words must not.

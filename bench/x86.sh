@@ -41,3 +41,4 @@ fi
 scp -q "$output" "$host:gist-x86.tgz"
 ssh "$host" "$command"
 scp -q "$host:gist-x86/result.json" "${output%.tgz}.json"
+scp -q "$host:gist-x86/right.json" "${output%.tgz}-right.json"

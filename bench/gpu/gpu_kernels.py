@@ -15,7 +15,6 @@ that --jobs may let several run side by side.
 """
 
 import argparse
-import json
 import pathlib
 import re
 import subprocess
@@ -24,9 +23,10 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
 import cases
 import checks
+import results
 
 
 def file_name(case):
@@ -170,6 +170,19 @@ def print_row(row):
           flush=True)
 
 
+def write_json(path, rows):
+    import torch
+    columns = {"kernel": None, "case": None, "Gist, us": 1, "peer": None, "peer, us": 1, "ratio": 2,
+               "error": None, "limit": None}
+    split = lambda name: re.fullmatch(r"(\w+),? (.*)", name).groups()
+    results.write(path, columns,
+                  [[*split(row["case"]), *(row.get(key) for key in
+                    ("us", "peer", "peer_us", "ratio", "error", "tolerance"))]
+                   for row in rows if "failed" not in row],
+                  machine=f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}",
+                  failed=[row for row in rows if "failed" in row])
+
+
 def run_all(arguments):
     import torch
     rows = []
@@ -187,7 +200,7 @@ def run_all(arguments):
     print(f"{sum(r.get('right', False) for r in rows)} of {len(rows)} cases are right;"
           f" {len(modules) - len(there)} were not compiled", flush=True)
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
+        write_json(arguments.json, rows)
     return 1 if any("failed" in r or not r["right"] for r in rows) else 0
 
 

@@ -26,8 +26,9 @@ import sys
 import time
 
 FOLDER = pathlib.Path(__file__).parent
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 import own_process
+import results
 import torch_models
 
 KINDS = ("dense", "plan", "follow")
@@ -178,12 +179,23 @@ def measure(arguments, name, begin, result):
     return list(table.values())
 
 
+# Titles: decimals, and what the row of a test calls it.
+TITLES = {"shape": (None, "shape"), "what": (None, "what"), "tokens": (None, "tokens"),
+          "Gist": (0, "dense"), "plan": (0, "plan"), "plan followed everywhere": (0, "follow"),
+          "PyTorch": (0, "eager"), "torch.compile": (0, "compiled"),
+          "Gist to the better peer": (2, "to_peer"), "plan to no plan": (2, "plan_to_dense"),
+          "of bytes": (2, "of_bandwidth")}
+COLUMNS = {title: digits for title, (digits, _) in TITLES.items()}
+
+
+def cells(rows):
+    return [[row.get(key) for _, key in TITLES.values()] for row in rows]
+
+
 def write_json(arguments, result):
     if arguments.json:
-        # A run may be ended while it writes: the file before stays until this one is whole.
-        part = pathlib.Path(arguments.json + ".part")
-        part.write_text(json.dumps(result, indent=1))
-        part.replace(arguments.json)
+        results.write(arguments.json, COLUMNS, cells(result["rows"]), machine=result["machine"],
+                      copy_bytes_per_second=result["copy_bytes_per_second"])
 
 
 def finish_row(row, copies):
@@ -198,34 +210,25 @@ def finish_row(row, copies):
         row["of_bandwidth"] = row["dense"] * row["bytes"] / copies
 
 
-def print_row(row):
-    number = lambda key, form: form.format(row[key]) if key in row else "-"
-    print(f"{row['shape']:14} {row['what']:8}{row['tokens']:8}"
-          + "".join(f" {number(key, '{:.0f}'):>10}" for key in (*KINDS, "eager", "compiled"))
-          + "".join(f" {number(key, '{:.2f}'):>9}"
-                    for key in ("to_peer", "plan_to_dense", "follow_to_dense", "of_bandwidth"))
-          + "".join(f"  {peer}: {why}" for peer, why in row.get("missing", {}).items()), flush=True)
-
-
 def run_all(arguments):
     import torch
     begin = time.time()
     copies = bandwidth(torch)
     torch.cuda.empty_cache()
-    result = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
-              "cuda": torch.version.cuda, "copy_bytes_per_second": copies, "rows": []}
-    print(f"{result['device']}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
-          f"copies at {copies / 1e12:.2f} TB/s; tokens/s")
-    print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'follow':>10} {'eager':>10}"
-          f" {'compiled':>10} {'to peer':>9} {'plan/':>9} {'follow/':>9} {'of bytes':>9}")
+    result = {"machine": f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}",
+              "copy_bytes_per_second": copies, "rows": []}
+    print(f"{result['machine']}, copies at {copies / 1e12:.2f} TB/s; tokens/s")
     for name in arguments.shapes:
         # Each has a process of its own: the peers of a second model failed in the
         # process of the first one, where torch.compile had left its code.
         rows = own_process.call(measure, arguments, name, begin, result)
         for row in rows:
             finish_row(row, copies)
-            print_row(row)
-            result["rows"].append(row)
+        result["rows"] += rows
+        print(results.markdown(COLUMNS, cells(rows)), flush=True)
+        for row in rows:
+            for peer, why in row.get("missing", {}).items():
+                print(f"{row['what']} {row['tokens']}, {peer}: {why}", flush=True)
         for kind in KINDS[1:]:
             if rows and "dense_bytes" in rows[0] and kind + "_bytes" in rows[0]:
                 share = rows[0][kind + "_bytes"]["state"] / rows[0]["dense_bytes"]["state"]
