@@ -64,8 +64,8 @@ GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
                  : getTile(kRows, 64, {2, 4}, 3, Instruction::Mma16x8x16);
 }
 
-/// Whether the generator can obey a tile, which somebody may have written by
-/// hand, for the rows of this selection on this GPU.
+/// Whether the generator supports a tile, which may be written by hand, for the
+/// rows of this selection on this GPU.
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(expectTile<GpuSelectionAttr>(kernel)))
     return failure();

@@ -7,7 +7,8 @@
 //
 // Among few tokens most time would pass between rounds, in which one workgroup
 // decides and all others wait. Where the sums of all pairs s < t have room in
-// memory, all is known beforehand and nobody has to decide what comes next:
+// memory, the work is known beforehand and no workgroup has to decide what
+// comes next:
 //
 //   norms    of a few rows each, unless the diagonal of the sums has them
 //   shares   equal parts of the steps of all tiles, one after the other; each
@@ -34,7 +35,7 @@ using arith::CmpIPredicate;
 using LLVM::AtomicBinOp;
 using Values = GpuBuilder::Values;
 
-/// Shares of a tile, on average: who adds reads one after the other.
+/// Shares of a tile, on average: they are added one after the other.
 static constexpr int64_t kMaxParts = 8;
 /// Steps of a share, at least.
 static constexpr int64_t kMinSteps = 4;
@@ -147,7 +148,7 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
   int64_t steps = gram.getSteps();
   if (gram.multipliesScaled())
     rounds.waitFor(plan.norms);
-  // What norms do beside norms, where there are none.
+  // Without items for norms, the shares clear the tokens.
   if (hasDiagonal()) {
     Value count =
         div32(b.sub(b.add(rounds.tokens, plan.shares), 1), plan.shares);
@@ -162,7 +163,7 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
   Value sums = rounds.getSplitPlace();
   b.forEach(
       b.div(begin, steps), b.ceilDiv(end, steps), b.index(1), [&](Value tile) {
-        // Where is it?
+        // The row and column of the tile.
         Values place = b.loop(
             b.index(0), plan.rowTiles, 1, Values(3, b.index(0)),
             [&](Value row, ValueRange carried) {
@@ -386,7 +387,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
     };
   };
 
-  // Which of the earlier tokens cover a row?
+  // Which of the earlier tokens cover each row.
   SmallVector<Values> sums;
   forUnits(plan, group, sums, [&](Value columnTile) {
     setReader(columnTile);
@@ -399,7 +400,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   b.barrier();
   settle(group);
 
-  // Who is nearest among those that are kept?
+  // The nearest kept token of each row.
   if (hasNearest()) {
     forTokens(b.index(0), group.end, [&](Value i) {
       Value scale = b.select(hasBit(kept, i), b.read(columnScales, i),
@@ -410,10 +411,10 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
     forUnits(plan, group, sums, [&](Value columnTile) {
       setReader(columnTile);
       epilogue.run(
-          [&](Value id, Value cosine, Value who) {
+          [&](Value id, Value cosine, Value owner) {
             Value row = b.sub(b.toIndex(id), group.begin);
-            atomicUpdate(b, AtomicBinOp::umax, getKey(cosine, who), bestOfGroup,
-                         b.mul(row, 2));
+            atomicUpdate(b, AtomicBinOp::umax, getKey(cosine, owner),
+                         bestOfGroup, b.mul(row, 2));
           },
           nullptr);
     });
@@ -440,7 +441,7 @@ void SelectKernel::settle(const Group &group) {
                        [&] { judgeToken(t, b.sub(t, group.begin)); });
             });
   b.barrier(); // All have read the sets.
-  // What has been said so far.
+  // What is decided so far.
   Value open =
       b.loop(b.thread(), words, b.getThreads(), none,
              [&](Value i, ValueRange carried) {
@@ -451,7 +452,7 @@ void SelectKernel::settle(const Group &group) {
                Value isKept = get(kKeptSet);
                Value said = arith::OrIOp::create(b, isKept, get(kDroppedSet));
                Value isOpen = arith::XOrIOp::create(b, said, all);
-               // Nobody speaks for tokens past the end.
+               // Tokens past the end are never decided.
                Value rest = b.sub(group.end, b.mul(i, 32));
                Value inside = arith::SubIOp::create(
                    b, getBit(b.min(rest, b.index(31))), b.i32(1));
@@ -470,15 +471,15 @@ void SelectKernel::settle(const Group &group) {
   scf::YieldOp::create(b);
 }
 
-/// Says what becomes of token t, row `row` of the group, if that is known; a
-/// wave takes part.
+/// Decides token t, row `row` of the group, if that is already possible. All
+/// lanes of a wave take part.
 void SelectKernel::judgeToken(Value t, Value row) {
   Value none = b.i32(0);
   Values found =
       b.loop(b.lane(), b.add(b.div(t, 32), 1), b.getGpu().waveSize,
              Values{none, none}, [&](Value word, ValueRange carried) -> Values {
                Value bits = b.read(bitsOfGroup, {row, word});
-               // Against all tokens, whoever covers one drops it.
+               // Against all tokens, any token that covers one drops it.
                if (problem.rule == SelectRule::All)
                  return {arith::OrIOp::create(b, carried[0], bits), none};
                auto meet = [&](Value any, Value set) -> Value {
