@@ -72,7 +72,7 @@ public:
   Value isCluster(GpuBuilder &b, Value n) const {
     return b.isLess(n, clusters);
   }
-  /// How many tokens key `n` stands for if it is a cluster, else any number.
+  /// How many tokens key `n` stands for if it is a cluster, else undefined.
   Value readCount(GpuBuilder &b, Value n) const;
   /// The logarithm of that to base 2, or zero.
   Value finishCount(GpuBuilder &b, Value n, Value count) const;

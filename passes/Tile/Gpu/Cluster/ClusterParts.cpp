@@ -67,8 +67,8 @@ FailureOr<KernelScratch> gist::getClusterScratch(func::FuncOp kernel) {
                               op.getHeads().getType().getDimSize(1),
                               op.getValues().getType().getDimSize(1)},
                              *gpu, kernel.getContext());
-  // The update comes first where the call's tokens are in the cache: nobody
-  // asks for speed there.
+  // Without `own`, the call's tokens are in the cache already: that form has no
+  // scratch, because it need not be fast.
   auto tile = dyn_cast<GpuAttentionAttr>(chosen);
   if (!tile || tile.getInstruction() == Instruction::Mma16x8x16 ||
       op.getOwn().empty())

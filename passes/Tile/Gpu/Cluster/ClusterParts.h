@@ -10,7 +10,7 @@
 // keys of a block of queries are cut into parts, more of them where more keys
 // are seen. Each part is a workgroup's. What it has found goes to scratch
 // memory, and whichever workgroup comes last puts the parts together, in their
-// order: results do not depend on who that is.
+// order: results do not depend on which workgroup that is.
 //
 //===----------------------------------------------------------------------===//
 

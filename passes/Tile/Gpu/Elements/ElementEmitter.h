@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel function says in tensors what is to be computed. A generator decides
-// who computes which elements, and asks here for their values: the code that
-// computes an element is written by walking back from its tensor through
+// which thread computes which elements, and gets their values here: the code
+// that computes an element is written by walking back from its tensor through
 // elementwise ops, views and block formats to what the kernel reads. So a
 // generator has any prologue and epilogue fused without knowing it. Tensors
 // whose elements the generator has already, such as an accumulator or the sum
@@ -55,8 +55,8 @@ public:
   using ValueRange = mlir::ValueRange;
   using Values = llvm::SmallVector<Value>;
   /// The element at indices, or for `width` > 1 the vector of so many
-  /// neighbours along the last dimension; null where it is not at hand, and
-  /// then it is computed (for a vector, asked for one by one first). What a
+  /// neighbours along the last dimension; null if it is not available, and then
+  /// it is computed (a vector is first requested element by element). What a
   /// function writes must be right under a branch that not all threads take.
   using Element = std::function<Value(ValueRange indices, int64_t width)>;
 

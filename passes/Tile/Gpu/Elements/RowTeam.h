@@ -41,8 +41,8 @@ public:
   Value getMember() const { return member; }
 
   /// Goes through the columns of this thread: `body` gets the first of `width`
-  /// columns. Where `isInside` is false they are others, to be left alone.
-  /// `width` divides a `size` that is a constant.
+  /// columns. Where `isInside` is false the columns are not this thread's and
+  /// must not be written. `width` divides a `size` that is a constant.
   Values forColumns(Value size, int64_t width, ValueRange carried,
                     ColumnBody body);
 

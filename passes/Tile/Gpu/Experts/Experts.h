@@ -24,8 +24,8 @@ inline constexpr int64_t kMaxGatheredExperts = 512;
 GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);
 
-/// The expert that a token names in `slot`. A number that names nothing stands
-/// for the nearest one that there is: nothing else may be read.
+/// The expert that a token names in `slot`. A number out of range is clamped,
+/// so that only the weights are read.
 GpuBuilder::Value readExpert(ElementEmitter &emitter, ExpertMatmulOp op,
                              GpuBuilder::Value token, GpuBuilder::Value slot);
 

@@ -73,7 +73,7 @@ private:
   };
   /// What an item of the residual has of a token's norms: the squares of the
   /// residual and of x, and whether x has an element that is not zero.
-  /// The last is no sum of squares because the square of a small x may be zero.
+  /// The last is a flag because the square of a small x may underflow to zero.
   enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
 
   mlir::LogicalResult readArguments();

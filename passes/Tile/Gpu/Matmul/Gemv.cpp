@@ -163,8 +163,8 @@ private:
   Value getColumn(int64_t i) { return columnsOfStores[i / perStore]; }
   /// The row of W that sum number `i` is of.
   Value getRowOfW(int64_t i) {
-    // Past the last row it is read again: the result drops what is computed
-    // with it, and loads need no branch.
+    // Past the end the last row is read again: its results are dropped, and
+    // loads need no branch.
     Value last = b.sub(w.getRows(), 1);
     if (perStore == 1)
       return b.min(getColumn(i), last);
@@ -238,8 +238,8 @@ private:
     reduceRowsBefore(emitter, product, rows, team);
   }
 
-  /// Reads what the op behind the product takes besides, a residual stream: it
-  /// is there when the sums are, and not a trip to memory later.
+  /// Reads the other operand of the op behind the product, such as a residual
+  /// stream, early: its latency overlaps the sums.
   void fetchAddends() {
     Value sum = product->getResult(0);
     if (rows != 1 || perStore != 1 || !sum.hasOneUse() ||
@@ -276,7 +276,7 @@ private:
     }
   }
 
-  /// What the only step reads of W: a weight is there before the kernels that
+  /// What the only step reads of W: weights can be read before the kernels that
   /// write x are over. Where there are more steps this does not pay: it takes
   /// registers for longer, and so workgroups from a compute unit.
   SmallVector<Values> fetchEarly(Value k, int64_t stride) {

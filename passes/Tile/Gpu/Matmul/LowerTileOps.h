@@ -36,8 +36,7 @@ public:
 
   explicit TileLowering(GpuBuilder &b) : b(b) {}
 
-  /// What is to be had before ops are lowered: one of the two that multiply,
-  /// and both operands.
+  /// To be set before ops are lowered: one of the two tiles, and both operands.
   void setTile(WaveTile &tile) { wave = &tile; }
   void setTile(WgmmaTile &tile) { wgmma = &tile; }
   void setSides(Side x, Side w) {
@@ -93,7 +92,7 @@ private:
       return side.first == value || side.buffer == value;
     });
   }
-  /// Whether `sums` are that; an error at `op` where not.
+  /// Whether `sums` are of kind Sums; an error at `op` if not.
   mlir::LogicalResult checkSums(mlir::Operation *op, Value sums);
   /// The side whose places begin at `first`, and which goes to `buffer`, if
   /// given; null with an error.

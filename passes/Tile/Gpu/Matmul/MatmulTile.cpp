@@ -35,8 +35,7 @@ static constexpr int64_t kFewRows = 32;
 /// Columns from which on large tiles are enough workgroups for a GPU.
 static constexpr int64_t kWide = 2048;
 
-/// The first row that fits is taken. A number of rows that is not known counts
-/// as many.
+/// The first row that fits is taken. An unknown number of rows counts as large.
 static constexpr MatmulTile kTiles[] = {
     // Few rows: whole columns of fragments, and many workgroups.
     {GpuKind::Amd,
@@ -104,8 +103,8 @@ static constexpr int64_t kGemvRows = 8;
 /// Numbers of a row of W that a lane reads at once: a block, or 16 bytes of
 /// f16; what Operand::getPiece says.
 static constexpr int64_t kBlockPiece = 32, kPlainPiece = 8;
-/// Waves of a workgroup: rows of W are shared evenly, and many workgroups are
-/// there to fill in for those that wait.
+/// Waves of a workgroup: rows of W are shared evenly, and many workgroups hide
+/// the latency of those that wait.
 static constexpr int64_t kGemvWaves = 4;
 /// Workgroups of a compute unit that hide the time of loads.
 static constexpr int64_t kWorkgroupsOfUnit = 8;
@@ -138,9 +137,9 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
          columns / (each * groups * (kGemvWaves / wavesOfK)) < enough)
     wavesOfK *= 2;
   int64_t wavesOfRows = kGemvWaves / wavesOfK;
-  // While one piece is multiplied, the next is on its way, if there is one.
-  // Where a few are all that a lane has, all are on their way at once, before
-  // x is there.
+  // While one piece is multiplied, the next is in flight, if there is one. If a
+  // lane has only a few pieces, all are in flight at once, before x is
+  // available.
   int64_t ofLane = llvm::divideCeil(pieces, lanes * wavesOfK);
   int64_t steps = pieces / (lanes * wavesOfK) >= 2 ? 2 : 1;
   if (gpu.kind == GpuKind::Nvidia && ofLane <= kMaxSteps)

@@ -38,8 +38,8 @@ public:
   Value getRows() const { return rows; }
 
   /// Loads what the numbers [k, k + getPiece()) of a row are made of; `k` is a
-  /// multiple of that. With `checked`, k may be past the end: something else
-  /// of the row is loaded then.
+  /// multiple of that. With `checked`, k may be past the end: another part of
+  /// the row is loaded then.
   Values fetch(Value row, Value k, bool checked);
   /// Those numbers as `element`; zeros past the end.
   Value finish(Value k, mlir::ValueRange fetched, bool checked,
@@ -83,11 +83,11 @@ public:
   using RowMap = llvm::function_ref<Value(Value)>;
 
   /// Rows from `first` on. Rows past the end are zeros where rows are copied
-  /// and else repeat the last one: what they give is not stored.
+  /// and else repeat the last one; their results are not stored.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              Value first);
   /// For a row of the tile the row `getRow` of the operand; zeros where
-  /// `isThere`, if given, does not hold.
+  /// `isThere`, if given, is false.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              RowMap getRow, RowMap isThere);
 
@@ -148,7 +148,7 @@ void interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
 void closeCopies(GpuBuilder &b);
 void waitForCopies(GpuBuilder &b, int64_t pending);
 
-/// Asks for the cache line of an element, on sm_90; nobody waits for it.
+/// Prefetches the cache line of an element, on sm_90.
 inline constexpr int64_t kLineBits = 128 * 8;
 void prefetchLine(GpuBuilder &b, mlir::Value buffer, mlir::ValueRange indices);
 

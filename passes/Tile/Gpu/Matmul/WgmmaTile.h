@@ -38,8 +38,7 @@ public:
   void store(MatmulResult &result, mlir::ValueRange sums,
              llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
-  /// Whether accumulators fill a tile; somebody may have written its sizes by
-  /// hand.
+  /// Whether accumulators fill a tile; its sizes may be written by hand.
   static bool fits(llvm::ArrayRef<int64_t> workgroup,
                    llvm::ArrayRef<int64_t> waves);
 
