@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Heads are computed one after the other. Within a head a score of -infinity
-// means that the query does not see the key, so every rule of who sees whom is
-// a rule for scores.
+// means that the query does not see the key, so every rule about which keys a
+// query sees is a rule for scores.
 //
 //===----------------------------------------------------------------------===//
 

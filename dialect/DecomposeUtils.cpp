@@ -159,7 +159,7 @@ Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
 //===----------------------------------------------------------------------===//
 
 /// "tv,t->tv": letters are dimensions. Those of the result are parallel loops,
-/// the others are summed over, or whatever `body` does with what is there.
+/// the others are reductions, by `body`.
 SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
                                      ValueRange inputs, ValueRange inits,
                                      ValuesBody body) {

@@ -123,7 +123,7 @@ struct Rule {
 };
 } // namespace
 
-/// Units say something by being there.
+/// What unit attributes hold.
 static constexpr StringLiteral kUnit = "nothing (a unit attribute)";
 
 static const Rule kRules[] = {
@@ -232,7 +232,7 @@ static LogicalResult verify(Operation *op, NamedAttribute attribute,
 /// MLIR calls these for every attribute that begins with "gist.".
 LogicalResult GistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
-  // It says what the function is, so it is held against the whole of it.
+  // It describes the whole function, so it is verified against all of it.
   if (attribute.getName() == kKernelAttr)
     return verifyKernelAttr(op, attribute.getValue());
   return ::verify(op, attribute,
