@@ -1,4 +1,4 @@
-//===- DecodeSplit.cpp - Who has which keys of one query ------------------===//
+//===- DecodeSplit.cpp - Which workgroup has which keys -------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,8 +37,8 @@ struct SideBySide {
 } // namespace
 
 /// The most that any sm_90 runs, and the least. Compute units are in groups of
-/// 16 and some more, and some are missing: 30 clusters of four fit, which is no
-/// better than 15 of eight, but 66 of two.
+/// 16 and some more, and some are missing: 30 clusters of four fit, which is as
+/// many compute units as 15 of eight use, but 66 of two fit.
 static constexpr SideBySide kLarge = {8, 15}, kSmall = {2, 66},
                             kAlone = {1, 132};
 /// From so many heads on a large cluster for each fills the card.

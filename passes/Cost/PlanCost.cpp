@@ -92,8 +92,8 @@ struct Seen {
 };
 } // namespace
 
-/// Nothing is known of the text: every token that leaves a window is a cluster
-/// of its own while there is room.
+/// Without knowledge of the text, the worst case: every token that leaves a
+/// window is a cluster of its own while there is room.
 static Seen countSeen(const HeadChoice &head, int64_t before, int64_t context) {
   auto past = static_cast<double>(before);
   auto window = static_cast<double>(head.window);

@@ -55,14 +55,15 @@ struct PlanRates {
 /// f16 on one H200.
 extern const PlanRates kSm90Rates;
 /// Products in 8 bits on few cores and on many, where those of few rows keep
-/// most cores waiting. Nobody knows where a module will run.
+/// most cores waiting. Both count, because a module may run on either.
 extern const PlanRates kFewCoresRates, kManyCoresRates;
 
 /// Tokens of a prompt that a call on a CPU takes where there is no plan: it is
 /// as fast with fewer of them, and needs less scratch memory.
 inline constexpr int64_t kCpuCallTokens = 256;
 
-/// A text that a plan is asked about: read at once, or one token after so many.
+/// A text that a plan is estimated for: read at once, or one token after so
+/// many.
 struct PlanText {
   int64_t tokens;
   bool isDecode;
@@ -80,7 +81,8 @@ public:
   /// Of one that is dense, in calls of up to so many tokens.
   double estimateDense(const PlanText &text, int64_t call) const;
   /// The speed of the model without a plan is 1. `dense` has the layers whose
-  /// heads the plan is not asked about; where it has all, there are no blocks.
+  /// heads the plan is not asked about; if it has all layers, there are no
+  /// blocks.
   double estimateSpeed(const std::vector<bool> &dense,
                        const PlanText &text) const;
 

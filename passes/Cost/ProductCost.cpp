@@ -133,8 +133,8 @@ ProductTile gist::chooseProductTile(const ProductSize &size,
 ProductTile gist::chooseGroupedTile(const ProductSize &size,
                                     const ProductGroups &groups,
                                     const GpuInfo &gpu) {
-  // A group's last tile is half full on average, and its first one is there
-  // however few its rows are. Groups that are alike are the common case.
+  // A group's last tile is half full on average, and a group has at least one
+  // tile. Groups are assumed to be of equal size.
   auto countRows = [&](int64_t rows, const ProductTile &tile) {
     int64_t each = llvm::divideCeil(rows * groups.slots, groups.groups);
     return groups.groups * std::max(tile.rows, each + tile.rows / 2);
