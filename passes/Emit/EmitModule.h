@@ -27,7 +27,7 @@ struct TargetProgram {
   mlir::ModuleOp calls; ///< host functions, planned by -gist-plan-memory
   /// A symbol table of lowered kernels, each with its `gist.grid`.
   mlir::Operation *kernels;
-  uint32_t rank = 0; ///< whose part of the model it is
+  uint32_t rank = 0; ///< the rank whose part of the model it is
 };
 
 struct EmitOptions {

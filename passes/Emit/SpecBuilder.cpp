@@ -51,8 +51,8 @@ static Expr toExpr(AffineExpr expr) {
   }
 }
 
-/// The element type of a buffer; quantised blocks are bytes to everyone but
-/// their kernels.
+/// The element type of a buffer; quantised blocks are bytes except to their
+/// kernels.
 static ElementType getElementType(RankedTensorType type) {
   Type element = type.getElementType();
   if (element.isF32())
