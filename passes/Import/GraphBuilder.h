@@ -37,8 +37,8 @@ enum class Bias {
 };
 
 /// Builds `@forward`. A weight that is missing or of another shape is kept as
-/// the first error, and building goes on with what was expected in its place,
-/// so that descriptions need not ask; finish() is where errors come out.
+/// the first error, and building goes on with a placeholder of the expected
+/// shape, so that architectures need no checks; takeStatus() returns the error.
 class GraphBuilder {
 public:
   GraphBuilder(mlir::ModuleOp module, const Architecture &architecture,
