@@ -46,7 +46,7 @@ static int64_t countLayers(ModuleOp module) {
 }
 
 namespace {
-/// Any stage can compute it: it is made of weights, sizes and constants.
+/// Can be computed on any stage: made of weights, sizes and constants.
 constexpr int64_t kAnywhere = -1;
 
 /// Leaves one stage of one function.
@@ -188,8 +188,8 @@ private:
     return success();
   }
 
-  /// Rows of the stream's shape. What is in them does not matter, but somebody
-  /// has to have written it: the tokens.
+  /// Rows of the stream's shape. Their content does not matter, but they must
+  /// be initialised: the tokens are.
   Value makeShape(ImplicitLocOpBuilder &b) {
     return spread(b, tokens, cast<RankedTensorType>(streams[1].getType()));
   }
