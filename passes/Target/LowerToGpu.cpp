@@ -92,8 +92,8 @@ public:
   }
 
 private:
-  /// Kernels may be written by hand and given to gist-opt, so what the lowering
-  /// relies on is asked for.
+  /// Kernels may be written by hand and given to gist-opt, so everything that
+  /// the lowering relies on is checked.
   LogicalResult check() {
     if (kernel.getNumResults() != 0)
       return kernel.emitError("has a result that is not in its destination");
@@ -132,7 +132,7 @@ private:
     for (NamedAttribute attribute : kernel->getDiscardableAttrs())
       function->setAttr(attribute.getName(), attribute.getValue());
     auto threads = kernel->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr);
-    // With a known size nothing asks the launch for it.
+    // With a known size no code reads it from the launch.
     function.setKnownBlockSize(
         ArrayRef<int32_t>{static_cast<int32_t>(threads[0]), 1, 1});
     builder.setInsertionPointToStart(&function.getBody().front());
