@@ -1,5 +1,4 @@
-//===- ElementEmitter.h - Elements of tensors, computed on demand -*- C++
-//-*-===//
+//===- ElementEmitter.h - Elements of tensors on demand ---------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

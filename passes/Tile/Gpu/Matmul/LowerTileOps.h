@@ -1,5 +1,4 @@
-//===- LowerTileOps.h - Steps on tiles as the code of one thread -*- C++
-//-*-===//
+//===- LowerTileOps.h - Steps on tiles for one thread -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- WaveTile.h - A workgroup's tile, by instructions of waves -*- C++
-//-*-===//
+//===- WaveTile.h - A workgroup's tile, by waves ----------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
