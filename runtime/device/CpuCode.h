@@ -15,8 +15,8 @@
 
 namespace gist {
 
-/// A shared object loaded from memory. The code is run as it is: whoever loads
-/// a module trusts it like a program.
+/// A shared object loaded from memory. The code is run as it is: loading a
+/// module means trusting it like a program.
 class CpuCode final : public DeviceCode {
 public:
   /// The calling convention of kernels: argument slots, then the workgroup.

@@ -134,8 +134,9 @@ TEST_F(CpuElf, SegmentsAreChecked) {
             "the code is damaged: it asks for a stack that can be executed");
   EXPECT_EQ(after(PT_GNU_STACK, [](Elf64_Phdr &s) { s.p_type = PT_TLS; }),
             "the code has a segment of kind 7, which modules do not need");
-  EXPECT_EQ(after(PT_DYNAMIC, [](Elf64_Phdr &s) { s.p_type = PT_NULL; }),
-            "the code is damaged: it has not one dynamic section");
+  EXPECT_EQ(
+      after(PT_DYNAMIC, [](Elf64_Phdr &s) { s.p_type = PT_NULL; }),
+      "the code is damaged: it does not have exactly one dynamic section");
 }
 
 // Code that runs on loading, and libraries that come with it.
