@@ -123,8 +123,8 @@ Status gist::verifyRanks(const ModuleSpec &spec, const RankSpec &ranks) {
       return Status::error(Code::BadFile,
                            "what ranks do together is not in order");
   }
-  // Ranks that did not do the same, in the same order, would wait for one
-  // another for ever. Devices may differ, but all ranks use one kind.
+  // Ranks that did not do the same, in the same order, would deadlock. Devices
+  // may differ, but all ranks use one kind.
   std::map<std::pair<std::string, std::string>,
            std::vector<const CollectiveSpec *>>
       first;
