@@ -31,8 +31,8 @@
 using namespace gist;
 
 /// Raised when the bytes' meaning changes; older runtimes then refuse them.
-/// Models without pieces keep the first version, so that they refuse no more
-/// than they must.
+/// Models without pieces keep the first version, so that older runtimes still
+/// read them.
 static constexpr uint32_t kFormatVersion = 1;
 static constexpr uint32_t kPieceFormatVersion = 2;
 
