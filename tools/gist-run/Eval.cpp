@@ -201,14 +201,14 @@ Status Evaluation::measure(const std::vector<int32_t> &tokens) {
   otherSeconds = evaluator.referenceTime().seconds();
   if (options.recall == 0)
     return {};
-  // Two copies of a text would say nothing of how selections are on text.
+  // Two copies of a text would not be representative for selections.
   evaluator.afterWhole = nullptr;
   GIST_TRY(evaluator.recall(tokens, options.recall, recall.emplace()));
   recallWork = accounting.take();
   return {};
 }
 
-/// What is known of each layer, from whoever knows something.
+/// What is known of each layer, from all sources.
 nlohmann::json Evaluation::layersToJson() const {
   nlohmann::json list = nlohmann::json::array();
   if (accounting.isActive())
@@ -233,7 +233,7 @@ nlohmann::json Evaluation::layersToJson() const {
   }
   if (layers)
     layers->addTo(list);
-  // A layer that nobody said anything of is {}, not null.
+  // A layer without data is {}, not null.
   for (nlohmann::json &layer : list)
     if (layer.is_null())
       layer = nlohmann::json::object();

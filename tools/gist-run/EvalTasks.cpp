@@ -54,7 +54,7 @@ static Status findTasks(const std::vector<std::string> &names,
   for (size_t i = 0; i < found.size(); ++i)
     if (std::find(found.begin(), found.begin() + static_cast<ptrdiff_t>(i),
                   found[i]) != found.begin() + static_cast<ptrdiff_t>(i))
-      return Status::error(Code::BadArgument, "--tasks: '%s' is there twice",
+      return Status::error(Code::BadArgument, "--tasks: '%s' appears twice",
                            found[i]->name);
   return {};
 }
@@ -103,7 +103,7 @@ Status TaskEvaluation::open() {
   return openAgainst(options.against, model, runner, other);
 }
 
-/// The samples as lines of JSON, which no model is asked.
+/// Writes the samples as lines of JSON, without asking a model.
 Status TaskEvaluation::write(const std::vector<const Task *> &wanted) const {
   std::string lines;
   for (const Task *task : wanted)

@@ -16,7 +16,7 @@ namespace gist::run {
 struct TaskOptions {
   ModelOptions model;
   AgainstOptions against;
-  std::string text;               ///< whose sentences are filler, or empty
+  std::string text;               ///< text whose sentences are filler, or empty
   std::vector<std::string> tasks; ///< names, or "all"
   tasks::SampleOptions samples;
   size_t count = 20; ///< samples of each task
