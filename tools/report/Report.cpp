@@ -114,7 +114,7 @@ static std::string writeBaselines(const json &plans) {
 
 /// Rows that selections compared, over all layers.
 static double countGram(const json &run) {
-  // Stays "nothing" where no layer says a number, which is not 0.
+  // Stays "nothing", which differs from 0, if no layer has a number.
   double sum = kNothing;
   for (const json &layer : list(run, "layers"))
     if (double part = number(layer, {"gram"}); !std::isnan(part))

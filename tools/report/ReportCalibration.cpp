@@ -43,7 +43,7 @@ static std::vector<size_t> chooseSome(size_t count) {
 
 using Values = std::vector<double> SelectionCurve::*;
 
-/// The mean of the heads of a layer, for one tau; null where there is none.
+/// The mean of the heads of a layer, for one tau; null without measurements.
 static json meanOfHeads(const Calibration &calibration,
                         const SelectionKind &kind, size_t layer, Values values,
                         size_t tau) {

@@ -243,7 +243,7 @@ static json fromPlan(const json &file, const std::string &name) {
   json texts = json::array();
   for (const char *part : {"measured", "held_out"})
     for (const json &row : plan::list(plan::find(file, {"contract"}), part)) {
-      // Answers are no text to predict; the certificate has them.
+      // Answers are not texts to predict; the certificate has them.
       if (row.contains("answer_perplexity_ratio"))
         continue;
       json run = {{"text", plan::text(row, "text")},

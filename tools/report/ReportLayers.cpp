@@ -88,7 +88,7 @@ static HeatMap::Cell describeHead(const json &head) {
   return {"all", "", "dense", 0, "dense"};
 }
 
-/// What the colours of these cells mean; of kinds that there are.
+/// What the colours of these cells mean, for the kinds that occur.
 static std::vector<HeatMap::Key> makeLegend(const HeatMap &map) {
   std::vector<HeatMap::Key> legend;
   for (const HeatMap::Key &key :
