@@ -222,7 +222,7 @@ GIST_HIP_API hipError_t hipGraphAddKernelNode(
     size_t dependencyCount, const HipKernelNodeParams *parameters) {
   if (!node || !graph || !parameters || (dependencyCount && !dependencies))
     return fail(hipErrorInvalidValue);
-  // A node is its number, counted from 1: null is none.
+  // A node is its number, counted from 1; null means no node.
   for (size_t i = 0; i < dependencyCount; ++i) {
     auto number = reinterpret_cast<uintptr_t>(dependencies[i]);
     if (number == 0 || number > graph->size())
