@@ -120,13 +120,13 @@ TEST(CpuFeatureTable, HasEveryFeature) {
   for (const char *triple : kTriples) {
     llvm::StringSet<> ours;
     for (std::string_view name : getKnownFeatures(architectureOf(triple)))
-      EXPECT_TRUE(ours.insert(name).second) << name << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name << " appears twice";
     for (std::string_view name : getHiddenFeatures(architectureOf(triple)))
-      EXPECT_TRUE(ours.insert(name).second) << name << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name << " appears twice";
     bool isX86 = llvm::Triple(triple).isX86();
     for (StringRef name : llvm::split(
              StringRef(isX86 ? kPlainOfX86 : kPlainOfAarch64).trim(), ' '))
-      EXPECT_TRUE(ours.insert(name).second) << name.str() << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name.str() << " appears twice";
     llvm::StringSet<> theirs;
     for (const llvm::SubtargetFeatureKV &feature :
          getSubtarget({triple, "generic", ""})->getAllProcessorFeatures()) {
