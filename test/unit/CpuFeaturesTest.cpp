@@ -122,7 +122,8 @@ TEST(CpuFeatures, OfX86AreReadFromCpuId) {
   for (uint32_t leaf : {0xdu, 0x14u, 0x19u})
     cpu.leaves[{leaf, 0}] = cpu.leaves[{leaf, 1}] = {0, 0, 0, 0};
 
-  // Nothing that has registers of its own, as long as nobody saves them.
+  // No feature with registers of its own, unless the operating system saves
+  // them.
   EXPECT_TRUE(cpu.has("sse2"));
   EXPECT_TRUE(cpu.has("lzcnt"));
   EXPECT_TRUE(cpu.has("gfni"));

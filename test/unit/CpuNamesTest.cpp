@@ -115,7 +115,7 @@ getSubtarget(const CpuTarget &target) {
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
 }
 
-// Whoever takes a newer LLVM has to say what its new features are.
+// A newer LLVM's new features must be added to the table or the list.
 TEST(CpuFeatureTable, HasEveryFeature) {
   for (const char *triple : kTriples) {
     llvm::StringSet<> ours;
@@ -200,7 +200,7 @@ TEST(X86Features, DependOnTheEncoding) {
     EXPECT_EQ(*needs, known.needs)
         << known.name << " " << llvm::toHex(known.bytes);
   }
-  // What nobody has heard of is not taken for something old.
+  // Unknown instructions are not taken for old ones.
   EXPECT_FALSE(getX86Features("vteleport", {0xc5, 0xec, 0x58, 0xd9}));
   EXPECT_FALSE(getX86Features("teleport", {0x0f, 0x58, 0xd1}));
 }

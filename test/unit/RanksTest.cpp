@@ -293,7 +293,7 @@ TEST(CardRanks, CallsOfBothLibraries) {
   }
 }
 
-// One rank without the library is enough for all to use the host, and nobody
+// One rank without the library is enough for all to use the host, and no rank
 // waits in ncclCommInitRank.
 TEST(CardRanks, AllOrNone) {
   std::vector<Status> results = runRanks(3, [](Communicator &ranks) {
