@@ -75,7 +75,7 @@ def random_representatives(plan, clusters, tokens):
 def selections(plan, is_inherited, is_traced=False):
     """Every head of every layer on clusters, with the plan's median theta: a
     selection on its own keys, or the first layer's passed on to all others,
-    which nobody validates there.
+    without validating it there.
 
     Such a selection sees the whole sequence, so these modules score texts and
     have no cache."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Other ways to form and to keep clusters, tried in PyTorch before anybody writes kernels for them.
+"""Other ways to form and to keep clusters, tried in PyTorch before kernels are written for them.
 
     bench/kv_ideas.py --model model.gguf --plan plan.json --calibration prose.txt --text held-out.txt \\
         --samples samples.jsonl -o ideas.json

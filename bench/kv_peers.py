@@ -79,7 +79,7 @@ def duo_scores(model, texts):
 
 def press_global_layers(model):
     """kvpress leaves windows of Gemma 3 alone in the model that sees pictures, and would press them in
-    the one of text. What it presses are global layers, whose rotation is the one to ask for."""
+    the one of text. It presses global layers, so their rotation is used."""
     from transformers import Gemma3ForCausalLM
     from kvpress.presses import base_press
     if not isinstance(model.model, Gemma3ForCausalLM):

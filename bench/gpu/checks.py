@@ -1,7 +1,7 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is checked on a card and not timed: the cases of cases.py in shapes that
-are no multiple of a tile, in f16 and bf16, on inputs that are hard to get right.
+are not multiples of a tile, in f16 and bf16, on inputs that are hard to get right.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ def sharp(torch, inputs, generator):
 
 
 def repeated_rows(torch, inputs, generator):
-    """Rows that are there twice, turned around, or zero."""
+    """Rows that are repeated, negated, or zero."""
     x = inputs["x"].clone()
     tokens = x.shape[0]
     x[tokens // 3:tokens // 3 * 2:2] = x[0]
