@@ -167,7 +167,7 @@ class Reader:
                        if press is None or kv_torch.takes_layers(press)}
             self.tokens = tokens
             self.pasts = dict(zip(sharing, self.model.read_once(tokens, list(sharing.values()))))
-        # Everyone takes it once: what follows a text joins its past.
+        # Each takes it once: what follows a text joins its past.
         past = self.pasts.pop(method, None)
         return past or self.model.read(tokens, method.press(tokens))
 

@@ -14,7 +14,7 @@ import sys
 LAYERS = [
     # The runtime: no LLVM.
     "runtime/support",
-    "runtime/format",  # layouts, for everyone above
+    "runtime/format",  # layouts, for all folders above
     "runtime/module",
     "runtime/device",  # with gpu, which is part of the same library
     "runtime/ranks",

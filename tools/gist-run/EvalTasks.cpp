@@ -242,6 +242,6 @@ void run::addTaskOptions(CLI::App &command, TaskOptions &options) {
   command
       .add_option("--write-samples", options.written,
                   "Write the samples to FILE, one line of JSON each, and ask "
-                  "nobody")
+                  "no model")
       ->type_name("FILE");
 }
