@@ -84,7 +84,7 @@ private:
         inner.push_back(product);
       sources = isInner ? kOther : kLinear;
     }
-    // Sizes say nothing of what tensors hold.
+    // Sizes do not depend on the content of tensors.
     for (Value result : op->getResults())
       known[result] = isa<IndexType>(result.getType()) ? kNothing : sources;
   }
@@ -339,8 +339,8 @@ private:
 /// Leaves what a plan says of the KV heads `own`, of `count`.
 static LogicalResult splitPlan(PlanOp plan, Share own, int64_t count) {
   WalkResult walk = plan.walk([](PlanLinearOp linear) {
-    linear.emitOpError("cannot be split: a plan for several ranks says nothing "
-                       "of linear layers");
+    linear.emitOpError("cannot be split: a plan for several ranks must not "
+                       "have linear layers");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())

@@ -114,8 +114,8 @@ private:
             stage = std::max(stage, stageOfLayer(*layer));
         }
       });
-      // Sizes say nothing of what tensors hold, and a weight is read where it
-      // is used.
+      // Sizes do not depend on the content of tensors, and a weight is read
+      // where it is used.
       for (Value result : op.getResults())
         if (!isa<IndexType>(result.getType()) && !layerOf(result))
           stages[result] = stage;
@@ -393,7 +393,7 @@ struct SplitStagesPass final
              llvm::to_vector(plan.getBody().getOps<PlanLayerOp>()))) {
       if (!layer.getBody().getOps<PlanLinearOp>().empty())
         return layer.emitOpError("cannot be split: a plan for several stages "
-                                 "says nothing of linear layers");
+                                 "must not have linear layers");
       auto n = static_cast<int64_t>(number);
       if (n < share.begin || n >= share.end)
         layer.erase();
