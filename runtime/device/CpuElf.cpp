@@ -188,12 +188,12 @@ Status ElfCheck::checkSegments() {
       break;
     case PT_GNU_RELRO:
       if (!load || !(load->p_flags & PF_W))
-        return damaged("what is written once is not writable");
+        return damaged("its RELRO segment is not writable");
       break;
     case PT_GNU_STACK:
       // The linker would give every thread of this process such a stack.
       if (segment.p_flags & PF_X)
-        return damaged("it asks for a stack that can be executed");
+        return damaged("it asks for an executable stack");
       break;
     case PT_NOTE:
     case PT_GNU_PROPERTY:
@@ -231,11 +231,11 @@ Status ElfCheck::checkDynamic(const Elf64_Dyn &entry) {
   case DT_FLAGS:
     return (entry.d_un.d_val & ~uint64_t{DF_BIND_NOW | DF_SYMBOLIC}) == 0
                ? Status()
-               : damaged("it asks to be loaded in another way");
+               : damaged("it has load flags that modules do not use");
   case DT_FLAGS_1:
     return (entry.d_un.d_val & ~uint64_t{DF_1_NOW}) == 0
                ? Status()
-               : damaged("it asks to be loaded in another way");
+               : damaged("it has load flags that modules do not use");
   case DT_PLTGOT: {
     const Elf64_Phdr *load = find(entry.d_un.d_ptr, 3 * sizeof(uint64_t));
     return load && (load->p_flags & PF_W) ? Status()
