@@ -331,7 +331,7 @@ static Value createCopy(ImplicitLocOpBuilder &b, AttendOp op, const Head &head,
 }
 
 /// `rows` in f32 with those before `e` replaced by the means of clusters, which
-/// mean nothing for clusters without members.
+/// are undefined for clusters without members.
 static Value createSlots(ImplicitLocOpBuilder &b, Value rows, Value sums,
                          Value counts, Value e) {
   auto choose = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {

@@ -273,7 +273,7 @@ Bounds Sequences::getBoundsIn(ImplicitLocOpBuilder &b, Value otherOffsets,
                               Value i) const {
   Value number = toIndex(b, load(b, numbers, i));
   // Rows outside all sequences go with the first or last one, so that nothing
-  // is read out of bounds; their results mean nothing.
+  // is read out of bounds; their results are undefined.
   Value last =
       arith::SubIOp::create(b, getSizeValue(b, offsets, 0), createIndex(b, 2));
   number = arith::MinSIOp::create(b, number, last);

@@ -99,7 +99,7 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
 /// How much windows differ, and what each of them gave.
 static nlohmann::json toJson(const std::vector<Comparison> &each,
                              bool compared) {
-  // The last window may have few tokens, which its figures say nothing of.
+  // The last window may have few tokens, which its figures do not show.
   nlohmann::json tokens = nlohmann::json::array();
   for (const Comparison &window : each)
     tokens.push_back(window.count);

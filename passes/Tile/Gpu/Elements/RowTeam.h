@@ -56,8 +56,8 @@ private:
   int64_t threads;
   Value member;
   /// Columns by size, width and step: one value each, so that what was read at
-  /// it is known to be the same. Those of a loop's body are not there after it,
-  /// so each block has its own.
+  /// it is known to be the same. Those of a loop's body are not visible after
+  /// it, so each block has its own.
   std::map<std::tuple<mlir::Block *, int64_t, int64_t, int64_t>,
            std::pair<Value, Value>>
       columns;
