@@ -64,7 +64,7 @@ class Block:
         self.graph, self.torch = None, torch
         if device != "cpu":
             try:
-                self.steps()  # what is not there before the first call is made now
+                self.steps()  # allocates everything before the capture
                 torch.cuda.synchronize()
                 graph = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(graph):
@@ -111,7 +111,7 @@ def cover(torch, rows, limits, blocks={}):
     for begin in range(0, count, BLOCK):
         block = rows[:, begin:begin + BLOCK]
         size, norms = block.shape[1], (block ** 2).sum(-1)
-        # Tokens that are not there find something, and found nothing.
+        # Padding tokens find some cluster, and found none.
         state.best.fill_(float("-inf"))
         state.best[:, :size] = float("inf")
         if most:

@@ -261,8 +261,8 @@ TEST(Limits, OddByteTokens) {
   });
 }
 
-// Only patterns that are known are taken: one that backtracks without end
-// cannot come from a file.
+// Only known patterns are accepted: a file cannot bring one that backtracks for
+// ever.
 TEST(Limits, PatternsOfOthersAreRefused) {
   runLimited("regex", Want::Refusal, [] {
     return tokenizerJson(
