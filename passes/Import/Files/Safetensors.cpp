@@ -212,8 +212,8 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
   uint64_t headerLength = 0;
   Bytes header, data;
   GIST_TRY(cursor.read("header length", headerLength));
-  constexpr uint64_t kMaxHeader =
-      100'000'000; // The limit of the reference reader.
+  // The limit of the reference reader.
+  constexpr uint64_t kMaxHeader = 100'000'000;
   if (headerLength > kMaxHeader)
     return Status::error(Code::BadFile,
                          "not a safetensors file: its header has %" PRIu64
