@@ -92,7 +92,7 @@ def test_name(row):
 
 
 def run_ours(arguments, module, rows):
-    """{row: tokens/s} and what else the bench says."""
+    """{row: tokens/s}, and the whole result of gist-run bench."""
     command = [arguments.gist_run, "bench", module, "--trust", "--device", arguments.device, "--format", "json",
                "--seconds", str(arguments.seconds), "-r", str(arguments.repeat),
                "--tests", ",".join(test_name(row) for row in rows), *arguments.option]
@@ -100,7 +100,7 @@ def run_ours(arguments, module, rows):
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     said = json.loads(done.stdout)
-    # The median: the second time that a call repeats it is recorded, which takes longer.
+    # The median, since the second run of a call records a graph, which takes longer.
     middle = lambda test: sorted(test["seconds"])[len(test["seconds"]) // 2]
     return {row: test["tokens"] / middle(test) for row, test in zip(rows, said["tests"])}, said
 
@@ -121,12 +121,12 @@ def bandwidth(torch):
 
 
 def run_peers(arguments, shape, context, table, late, save):
-    """Adds tokens/s of the peers, or why there are none."""
+    """Adds tokens/s of the peers, or the reason why they are missing."""
     import torch
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = True
     torch._dynamo.config.cache_size_limit = 64
     model = torch_models.Model(torch, shape, context)
-    # Compiling takes long: all rows are there as written before it begins.
+    # torch.compile takes long, so all eager rows are measured before it.
     for peer in arguments.peers:
         for (what, count), row in table.items():
             if late():
@@ -144,7 +144,7 @@ def run_peers(arguments, shape, context, table, late, save):
 
 
 def measure(arguments, name, begin, result):
-    """The rows of one shape; `result` has those of the shapes before."""
+    """The rows of one shape; `result` has those of the earlier shapes."""
     import torch
     shape = torch_models.Shape(config_of(name))
     modules = {kind: pathlib.Path(arguments.folder, f"{name}.{kind}.gist") for kind in arguments.kinds}
@@ -180,7 +180,7 @@ def measure(arguments, name, begin, result):
 
 def write_json(arguments, result):
     if arguments.json:
-        # A run may be ended while it writes: the file before stays until this one is whole.
+        # A run may be killed while it writes: the old file stays until the new one is complete.
         part = pathlib.Path(arguments.json + ".part")
         part.write_text(json.dumps(result, indent=1))
         part.replace(arguments.json)
@@ -219,8 +219,8 @@ def run_all(arguments):
     print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'follow':>10} {'eager':>10}"
           f" {'compiled':>10} {'to peer':>9} {'plan/':>9} {'follow/':>9} {'of bytes':>9}")
     for name in arguments.shapes:
-        # Each has a process of its own: the peers of a second model failed in the
-        # process of the first one, where torch.compile had left its code.
+        # Each shape has its own process: the peers of a second model failed in the
+        # process of the first, where torch.compile had left its code.
         rows = own_process.call(measure, arguments, name, begin, result)
         for row in rows:
             finish_row(row, copies)
