@@ -165,7 +165,8 @@ static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
   Value zero = createF32(b, 0), one = createF32(b, 1);
   Value n =
       arith::SelectOp::create(b, isNew, zero, load(b, cache.weights, unit));
-  // Founding is mixing with nothing; only then is there a unit to set.
+  // In a new cluster the old weight is zero, so mixing stores the row. Only
+  // then is the unit written.
   cache.units = createIf(b, isNew, cache.units, [&](ImplicitLocOpBuilder &b) {
     return SmallVector<Value>{
         mixRow(b, cache.units, unit, cache.keys, row, zero, inverse)};
