@@ -26,7 +26,7 @@ struct GateSize {
   int64_t rank;    ///< of g
 };
 
-/// Microseconds that so many rows take, of which the share `open` reads W.
+/// Microseconds that `rows` rows take, of which the share `open` reads W.
 double estimateGated(const GateSize &size, int64_t rows, double open,
                      const GpuInfo &gpu);
 /// The same where all rows read W and there is no gate.

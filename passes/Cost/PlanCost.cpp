@@ -35,8 +35,8 @@ const PlanRates gist::kSm90Rates = {.product = estimateOnSm90,
                                     .clusterKept = 1.65,
                                     .longCall = 8192};
 
-/// A call takes as long as so many rows more: it reads every weight, and ends
-/// where the last core does.
+/// A call costs as much as `more` additional rows: it reads every weight, and
+/// ends when the last core does.
 template <int64_t more> static double estimateOnCpu(const ProductSize &size) {
   constexpr double kMultiplyAdd = 1.06e-5;
   return kMultiplyAdd *

@@ -78,7 +78,7 @@ public:
 
   /// Of one layer with the plan's heads, in calls of a block.
   double estimatePlanned(size_t layer, const PlanText &text) const;
-  /// Of one that is dense, in calls of up to so many tokens.
+  /// Of a dense layer, in calls of up to `call` tokens.
   double estimateDense(const PlanText &text, int64_t call) const;
   /// The speed of the model without a plan is 1. `dense` has the layers whose
   /// heads the plan is not asked about; if it has all layers, there are no

@@ -97,8 +97,8 @@ llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu) {
   return tiles;
 }
 
-/// The cheapest tile, where `countRows` says how many rows are multiplied for
-/// so many of the product with such a tile.
+/// The cheapest tile, where `countRows(rows, tile)` is the number of rows that
+/// a tile multiplies for `rows` rows of the product.
 static ProductTile
 chooseTile(const ProductSize &size,
            llvm::function_ref<int64_t(int64_t, const ProductTile &)> countRows,

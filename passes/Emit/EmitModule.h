@@ -39,7 +39,7 @@ struct EmitOptions {
 };
 
 /// Fills `writer` with an entry for each host function of each program, named
-/// as the function. What programs have in common is there once. Weights that
+/// as the function. What programs have in common is written once. Weights that
 /// ops define are computed here; others are not copied. `weights` must stay
 /// alive until the module is written. Errors are reported at the op that they
 /// are about.

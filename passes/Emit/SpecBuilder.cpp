@@ -199,7 +199,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
            << bytes << " bytes in the model, but its type "
            << "says " << getNumBytes(type);
 
-  // A table that is both looked up and multiplied with is there in both forms.
+  // A table that is both gathered from and multiplied is stored in both forms.
   std::string name = op.getName().str();
   WeightStorage storage{weight.format, std::nullopt};
   if (packing)

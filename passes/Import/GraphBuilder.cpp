@@ -188,7 +188,7 @@ GraphBuilder::loadWeight(std::string_view module, const char *suffix,
     WeightFormat matrices =
         options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
     bool isBias = llvm::StringRef(suffix) == ".bias";
-    // A weight that is asked for twice stays as it was made first.
+    // A weight that is requested again keeps its first values.
     auto made = weights.entries.emplace(
         name, randomWeight(flattened(shape), isBias, matrices));
     result.format = made.first->second.format;

@@ -7,8 +7,8 @@
 //
 // Moves kernels on buffers into a gpu.module and gives them the signature in
 // which the runtime launches them: one pointer to global memory for each slot.
-// Kernels whose launches sequences share are there a second time, with one slot
-// that points to a table of slots.
+// Kernels whose launches are shared by sequences also get a second form, with
+// one slot that points to a table of slots.
 //
 //===----------------------------------------------------------------------===//
 

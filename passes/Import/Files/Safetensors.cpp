@@ -97,7 +97,7 @@ private:
   // Those that are not complete. They do not move: a list grows only when what
   // is in it is complete.
   std::vector<json *> containers;
-  size_t dropped = 0; ///< how deep we are in what is left out
+  size_t dropped = 0; ///< nesting depth inside a skipped value
   std::string lastKey;
 };
 } // namespace

@@ -35,7 +35,8 @@ using Values = TileBuilder::Values;
 static constexpr int64_t kTogether = 4;
 /// Rows that a task puts into a ring.
 static constexpr int64_t kAppended = 32;
-/// Numbers that a vector has at least: sums of so many products go together.
+/// The least number of lanes of a vector: this many products are summed at
+/// once.
 static constexpr int64_t kLeastLanes = 4;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -64,7 +64,7 @@ void SelectionKernel::emit() {
     phases.push_back(&SelectionKernel::emitNearest);
   for (auto [number, emitPhase] : llvm::enumerate(phases))
     b.when(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
-      // The code of every phase is there once; the ticket says which is run.
+      // The code of each phase is emitted once; the ticket selects the phase.
       (this->*emitPhase)();
       auto order = static_cast<int64_t>(number);
       // Some phases have waited for their turn already, and pass here at once.

@@ -21,12 +21,13 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers of 16 bytes, and how many of them a row of a tile has.
 static constexpr int64_t kChunk = 8;
 static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
-/// Scores may be so many powers of two above what they are compared with before
-/// outputs are scaled again: weights stay below 2^8, which any type has.
+/// Outputs are scaled again only if a score exceeds the running maximum by more
+/// than this many powers of two: weights stay below 2^8, which every type can
+/// hold.
 static constexpr double kSlack = 8;
 /// Sentinel for the row of a slot that holds no key.
 static constexpr int64_t kNoRow = -1;
-/// Up to so many columns, outputs are always scaled, without a check.
+/// With up to this many columns, outputs are always scaled, without a check.
 static constexpr int64_t kNarrow = 64;
 
 /// A number that all lanes of a warp have, and are now known to: descriptors

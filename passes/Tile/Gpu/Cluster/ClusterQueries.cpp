@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the call's tokens are not in the cache yet, what is there comes first,
-// all of it seen by all queries: clusters, then the ring. The tokens follow as
-// in dense attention.
+// If the call's tokens are not in the cache yet, the cache comes first, and all
+// queries see all of it: clusters, then the ring. The tokens follow as in dense
+// attention.
 //
 // Heads see different numbers of keys: those that see most come first, so that
 // the last workgroups to run have little to do.

@@ -69,7 +69,7 @@ public:
   /// Where there are none nothing is written.
   void findBest(Value units, Value first, Value count, Value best, Value owner);
   /// Writes the product of each token with the unit of each earlier one to
-  /// `pairs`, of so many numbers, at getPair().
+  /// `pairs`, which has countPairs() numbers, at getPair().
   void findPairs(Value inverses, Value pairs);
   static int64_t countPairs(int64_t tokens) {
     return tokens * (tokens + 1) / 2;

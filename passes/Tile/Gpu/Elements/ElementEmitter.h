@@ -53,7 +53,7 @@ public:
   using Value = mlir::Value;
   using ValueRange = mlir::ValueRange;
   using Values = llvm::SmallVector<Value>;
-  /// The element at indices, or for `width` > 1 the vector of so many
+  /// The element at indices, or for `width` > 1 the vector of `width`
   /// neighbours along the last dimension; null if it is not available, and then
   /// it is computed (a vector is first requested element by element). What a
   /// function writes must be right under a branch that not all threads take.

@@ -18,8 +18,8 @@ GpuRowsAttr selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op);
 
 /// Of many: the rows of an expert are gathered into tiles, which matrix
-/// instructions multiply. Workgroup memory holds a count for each expert, of
-/// which there are so many at most.
+/// instructions multiply. Workgroup memory holds a count for each expert, for
+/// at most `kMaxGatheredExperts` of them.
 inline constexpr int64_t kMaxGatheredExperts = 512;
 GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);

@@ -70,8 +70,9 @@ Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
   return b.concat(parts);
 }
 
-/// For the tokens at `level`, the rows of `matrix` times their residuals, added
-/// to what is there, or at the highest level times their inputs, instead of it.
+/// For the tokens at `level`: adds the rows of `matrix` times their residuals
+/// to `sums`, or at the highest level replaces `sums` by the rows times their
+/// inputs.
 void GatedKernel::multiplyRows(Projection &projection, Operand &matrix,
                                int64_t level) {
   bool isResidual = isGraded && level == 1;

@@ -89,9 +89,8 @@ mlir::Value getPairedRow(GpuBuilder &b, mlir::Value column, int64_t columns);
 /// kernel's results.
 class MatmulResult {
 public:
-  /// Columns are checked against the end if N is not a multiple of `tile`. With
-  /// `perRow`, so many rows of N lie side by side in one of what `product`
-  /// gives.
+  /// Columns are checked against the end if N is not a multiple of `tile`. One
+  /// row of the result of `product` holds `perRow` rows of N side by side.
   MatmulResult(ElementEmitter &emitter, mlir::Operation *product, int64_t tile,
                int64_t perRow = 1);
 

@@ -18,7 +18,7 @@ namespace {
 /// A row of the table of tiles.
 struct MatmulTile {
   GpuKind kind;
-  /// It is for products of up to so many rows and of at least so many columns.
+  /// The products it is for: the most rows and the fewest columns.
   int64_t maxRows, minColumns;
   int64_t rows, columns, depth, waves[2], stages;
   Instruction instruction;
@@ -151,8 +151,8 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
 /// Numbers of k that a wave has for itself, counted in steps of all lanes,
 /// before another wave shares them; waves, at most.
 static constexpr int64_t kStepsOfWave = 4, kFewRowsWaves = 8;
-/// Steps that are on their way at once: all where these are so many at most,
-/// else as many as hide the time of loads.
+/// Steps whose loads are in flight at once: all of up to `kAllSteps`, else as
+/// many as hide the latency of loads.
 static constexpr int64_t kAllSteps = 6, kStepsAtOnce = 4, kBlockSteps = 2;
 /// Lanes that share a row of W there.
 static constexpr int64_t kFewRowsLanes = 4;

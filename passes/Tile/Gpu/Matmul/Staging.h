@@ -26,8 +26,9 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// `tensor` is rows x k, k static. With `perRow`, so many rows of the operand
-  /// lie side by side in one of the tensor, which holds no blocks.
+  /// `tensor` is rows x k, k static. One row of the tensor holds `perRow` rows
+  /// of the operand side by side; with more than one, the tensor holds no
+  /// blocks.
   Operand(ElementEmitter &emitter, Value tensor, int64_t perRow = 1);
 
   /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a

@@ -44,7 +44,7 @@ public:
 
 private:
   static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows;
-  /// Columns of an instruction, where a group of four warps has so many.
+  /// Columns of an instruction, if a group of four warps has `columns` columns.
   static int64_t getColumns(int64_t columns);
   /// Two numbers of each of four groups of eight columns, which the four lanes
   /// of a row have, become the numbers of one group for each lane.

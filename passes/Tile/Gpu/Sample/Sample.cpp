@@ -245,8 +245,8 @@ Value Sample::sumWeights(OfToken holds) {
       i64, [&](const Token &token) { return getWeight(token, holds(token)); });
 }
 
-/// The largest i32 of so many bits, unsigned, for which the condition holds: it
-/// does for 0, and for none above one for which it does not.
+/// The largest unsigned number of `bits` bits for which the condition holds.
+/// The condition is monotonic and holds for 0.
 Value Sample::findLargest(int64_t bits, OfNumber holds) {
   auto step = [&](Value step, ValueRange carried) {
     Value shift = arith::SubIOp::create(b, b.i32(bits - 1), b.toI32(step));
@@ -277,8 +277,8 @@ Cut Sample::cutByCount(Value limit) {
   Value order = findLargest(32, [&](Value next) {
     return b.compare(CmpIPredicate::sge, countFrom(next), limit);
   });
-  // Seldom are there more of the last logit than are needed.
-  // All threads have the same sums, so all take the same branch.
+  // It is rare that more tokens have the last logit than are needed. All
+  // threads have the same sums, so all take the same branch.
   Value isExact = b.compare(CmpIPredicate::eq, countFrom(order), limit);
   Value end = b.ifElse(
       isExact, [&] { return b.i32(size); },

@@ -48,7 +48,7 @@ GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
     return GpuSelectionAttr::get(context, kRows, columns, depth, waves, stages,
                                  instruction, element, group, loads);
   };
-  if (isSmall) { // The target's GPU multiplies it: its attribute says so.
+  if (isSmall) { // The target's attribute says that its GPU multiplies it.
     element = Float8E4M3FNUZType::get(context);
     return getTile(2 * kRows, 64, {2, 2}, 2, Instruction::Mfma32x32x16);
   }

@@ -98,7 +98,7 @@ void SelectKernel::emitParts(Value count, function_ref<Part(Value)> getPart) {
     Value next = b.add(number, 1);
     // Past the end the last part's ids again: that is cheaper than a branch.
     Values ids = loadIds(readPlace(b.min(next, b.sub(count, 1))));
-    // What is asked when the tile is reduced.
+    // Read now, used when the tile is reduced.
     Values words;
     for (int64_t i = 0; i < kNumGramWords; ++i)
       words.push_back(rounds.get(b.add(place.config, i)));

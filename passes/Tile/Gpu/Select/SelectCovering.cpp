@@ -49,7 +49,7 @@ using Values = GpuBuilder::Values;
 /// Tokens of a chunk without a hint.
 static constexpr int64_t kChunk = 2048;
 static_assert(kChunk <= kMaxColumns);
-/// Up to so many tokens `against all` is computed as it says: more rounds would
+/// Up to this many tokens `against all` is computed directly: more rounds would
 /// take longer than more cosines.
 static constexpr int64_t kDirect = 2 * kChunk;
 /// Columns that inherited representatives leave to suspects.

@@ -92,7 +92,7 @@ Value SelectKernel::countTiles(Value row) {
   int64_t rows = gram.getRows(), columns = gram.getColumns();
   if (rows % columns == 0)
     return b.mul(b.div(b.mul(row, b.add(row, 1)), 2), rows / columns);
-  // Every so many rows have one tile more.
+  // Every `same` rows there is one more tile.
   assert(columns % rows == 0 && "one side is a multiple of the other");
   int64_t same = columns / rows;
   // Rows of one level have `next` tiles each.
@@ -366,8 +366,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   group.firstTile = countTiles(group.rowTile);
   group.units = b.ceilDiv(group.end, gram.getWaveColumns());
   Value firstRow = b.mul(group.rowTile, gram.getRows());
-  // Drawn now and noted later: the atomic is on its way while scales are
-  // loaded.
+  // Drawn now and noted later: the atomic runs while scales are loaded.
   Value left = rounds.leaveEarly();
   loadScales(plan, group);
   rounds.noteLeft(left);

@@ -232,7 +232,7 @@ void SelectRounds::runInOrder(int64_t workgroups, Value items,
     Value ticket = b.readNumber(slots, b.index(kTicketSlot));
     Value hasItem = b.isLess(ticket, items);
     b.ifThen(hasItem, [&] {
-      // The next ticket is on its way while this item is worked on.
+      // The next ticket is drawn while this item is computed.
       nextTicket = draw();
       computeHere([&] { run(ticket); });
       releaseFence(b);

@@ -85,7 +85,7 @@ void SelectKernel::recallGram() {
   publishItems(tiles, b.index(0));
 }
 
-/// Lets the round of so many whole tiles and shares of others begin.
+/// Starts a round of `whole` whole tiles and `shares` shares of the others.
 void SelectKernel::publishItems(Value whole, Value shares) {
   // Where tiles follow each other without a pause a workgroup has one item.
   Value items = gram.canStart()
