@@ -139,7 +139,7 @@ static Status replaceFilter(const Value &in, const Arguments &args, Budget &,
     result += with;
     at = found + mark.size();
     if (result.size() > kMaxText)
-      break; // setText says so.
+      break; // setText reports it.
   }
   result.append(text, at);
   return setText(std::move(result), out);

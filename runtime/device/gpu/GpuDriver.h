@@ -68,7 +68,7 @@ public:
   const std::string &kind() const { return names.kind; }
   /// "HIP 6.0 (libamdhip64.so.6)".
   std::string description() const;
-  /// How many cards there are; none is an error that says so.
+  /// The number of cards; it is an error if there are none.
   Status countCards(int &count) const;
   Status describeCard(int index, GpuCard &card) const;
 
