@@ -86,7 +86,7 @@ private:
 };
 } // namespace
 
-/// A module made for streams holds at least so many tokens.
+/// The least context of a module made for streams, in tokens.
 static constexpr int64_t kStreamContext = 1024;
 
 /// Tokens all over the vocabulary, the same in every run.

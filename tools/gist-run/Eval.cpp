@@ -41,7 +41,7 @@ struct Options {
   bool layers = false, json = false;
 };
 
-/// One evaluation: what is measured, and how it is told.
+/// One evaluation: what is measured, and how it is reported.
 class Evaluation {
 public:
   explicit Evaluation(Options &options) : options(options) {}

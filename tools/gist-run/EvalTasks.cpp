@@ -135,8 +135,8 @@ Status TaskEvaluation::ask(const std::vector<const Task *> &wanted) {
     return made;
   };
   size_t count = wanted.size() * options.count;
-  // A sample is made while the one before is asked: it takes the tokenizer
-  // about as long as a GPU needs to read it.
+  // A sample is made while the model answers the one before: the tokenizer
+  // takes about as long as a GPU needs to read it.
   auto next = std::async(std::launch::async, make, 0);
   for (size_t turn = 0; turn < count; ++turn) {
     Made made = next.get();

@@ -102,7 +102,7 @@ static std::string writeSummary(const json &plans) {
   return table.write();
 }
 
-/// What baselines are, in words.
+/// A sentence for each baseline.
 static std::string writeBaselines(const json &plans) {
   std::string html;
   for (const json &plan : plans)

@@ -16,7 +16,7 @@ using namespace gist;
 using nlohmann::json;
 
 namespace {
-/// Selections of which a page shows something, in words.
+/// Selections that a page shows, with their titles.
 struct Shown {
   const char *on, *against, *similarity, *title;
 };
@@ -59,7 +59,7 @@ static json meanOfHeads(const Calibration &calibration,
   return heads > 0 ? json(sum / heads) : json();
 }
 
-/// What a candidate is, in words.
+/// A description of a candidate.
 static std::string nameOf(const HeadChoice &head) {
   std::string window = std::to_string(head.window);
   switch (head.kind) {

@@ -69,7 +69,7 @@ double plan::larger(double a, double b) {
   return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
 }
 
-/// Of the numbers that are there.
+/// The mean of the numbers that are not NaN.
 double plan::meanOf(const std::vector<double> &values) {
   double sum = 0, count = 0;
   for (double value : values)

@@ -42,9 +42,9 @@ std::vector<double> numbers(const nlohmann::json &from, const char *key);
 double orderable(double value);
 /// The larger of two numbers, of which one may be missing.
 double larger(double a, double b);
-/// Of the numbers that are there.
+/// The mean of the numbers that are not NaN.
 double meanOf(const std::vector<double> &values);
-/// Of a sample; kNothing for fewer than two numbers.
+/// The standard deviation of a sample; kNothing for fewer than two numbers.
 double deviationOf(const std::vector<double> &values);
 
 /// Brings what another program than bench/plan_quality.py wrote into the form

@@ -108,7 +108,7 @@ static std::vector<HeatMap::Key> makeLegend(const HeatMap &map) {
   return legend;
 }
 
-/// The tokens of the sequences that `runs` are of, in words, or nothing.
+/// " at N tokens" with the length of the sequences of `runs`, or nothing.
 static std::string sayLength(const std::vector<json> &runs) {
   double tokens = runs.empty() ? kNothing : number(runs.front(), {"tokens"});
   return std::isnan(tokens) ? "" : " at " + shortNumber(tokens, 0) + " tokens";

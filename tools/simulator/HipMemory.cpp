@@ -35,8 +35,8 @@ static hipError_t allocate(void **pointer, size_t size) {
     return hipSuccess;
   HipState &state = hipState();
   std::lock_guard lock(state.mutex);
-  // The host may have less; then posix_memalign says so, or the pages fail when
-  // they are touched.
+  // The host may have less; then posix_memalign fails, or touching the pages
+  // does.
   if (size > kDeviceMemory - std::min(kDeviceMemory, state.memory.bytesInUse()))
     return fail(hipErrorOutOfMemory);
   void *memory = nullptr;

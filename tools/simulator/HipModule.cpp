@@ -19,7 +19,8 @@
 
 using namespace gist::sim;
 
-/// hipModuleLoadData is told no size; an ELF file knows its own.
+/// The size of the file: hipModuleLoadData gets none, but the ELF headers have
+/// it.
 static uint64_t elfSize(const void *image) {
   llvm::ELF::Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
