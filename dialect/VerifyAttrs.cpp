@@ -57,14 +57,14 @@ static bool isTwoRanks(Attribute attribute) {
          ranks[0] != ranks[1];
 }
 
-/// A map to one number, of symbols alone.
+/// A map with one result and only symbols.
 static bool isSize(Attribute attribute) {
   auto map = dyn_cast<AffineMapAttr>(attribute);
   return map && map.getValue().getNumDims() == 0 &&
          map.getValue().getNumResults() == 1;
 }
 
-/// Of the tokens, the tokens before and the capacity, in this order.
+/// The symbols are the tokens, the tokens before and the capacity.
 static bool isArenaSize(Attribute attribute) {
   return isSize(attribute) &&
          cast<AffineMapAttr>(attribute).getValue().getNumSymbols() ==
