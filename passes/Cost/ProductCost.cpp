@@ -14,7 +14,7 @@
 
 using namespace gist;
 
-/// Of k, in one step.
+/// Numbers of k in one step.
 static constexpr int64_t kDepth = 64;
 /// Stages below this wait for memory.
 static constexpr int64_t kMinStages = 4, kMaxStages = 8;

@@ -303,7 +303,7 @@ struct Scores {
   linalg::BatchMatmulOp product; ///< queries times keys
   double scale = 1;
   Value mask; ///< queries x keys; null: none
-  /// Of booleans: true where scores are kept, or where they are dropped.
+  /// For a mask of booleans: whether true keeps a score rather than drops it.
   bool keeps = false;
 };
 } // namespace

@@ -35,7 +35,7 @@ static Value splitHeads(ImplicitLocOpBuilder &b, Value rows) {
   return transpose(b, convert(b, rows, b.getF32Type()), {1, 0, 2});
 }
 
-/// Of each KV head the representative of each token, K x T.
+/// The representative of each token for each KV head, K x T.
 static Value createNearest(ImplicitLocOpBuilder &b, AttendOp op) {
   Value nearest = UnpackSelectionOp::create(b, op.getSelection()).getNearest();
   if (op.getSelection().getType().getHeads())
@@ -158,8 +158,8 @@ static Value getBlock(ImplicitLocOpBuilder &b, AttendOp op, Value i) {
   return arith::DivUIOp::create(b, i, createIndex(b, *op.getBlock()));
 }
 
-/// Of each KV head, block and token, how many members the cluster of the token
-/// has for queries of the block: K x B x T.
+/// For each KV head, block and token the number of members of the token's
+/// cluster that queries of the block see: K x B x T.
 static Value createMemberCounts(ImplicitLocOpBuilder &b, AttendOp op,
                                 Value nearest) {
   Value tokens = getSizeValue(b, nearest, 1);

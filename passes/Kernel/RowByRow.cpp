@@ -43,7 +43,7 @@ enum class Rows {
 
 class Walk {
 public:
-  /// Of the kernel's arguments, in order.
+  /// `arguments` has one element for each argument of the kernel.
   bool run(func::FuncOp kernel, ArrayRef<Rows> arguments) {
     for (auto [argument, rows] :
          llvm::zip_equal(kernel.getArguments(), arguments))

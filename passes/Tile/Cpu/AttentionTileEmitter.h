@@ -40,7 +40,7 @@ public:
         lanes(isPaired ? kKeys : countLanes(tile.getLanes())),
         f32(b.getF32Type()), bf16(b.getBF16Type()), queries(what.queries),
         keys(what.keys) {}
-  /// By tiles of AMX.
+  /// With AMX tiles.
   AttentionTileEmitter(TileBuilder &b, const AttentionTile &what,
                        CpuAmxAttentionAttr tile)
       : AttentionTileEmitter(

@@ -51,8 +51,8 @@ public:
   /// Makes the means. All workgroups take part.
   void emit();
 
-  /// Of the tokens [begin, stop), which must fit `memory`, lists there those
-  /// that are the last members before `end` of clusters that began before it.
+  /// Lists in `memory` those of the tokens [begin, stop), which must fit, that
+  /// are the last members before `end` of clusters that began before it.
   /// Returns their number. All threads take part.
   Value listLast(Selection &selection, Value begin, Value stop, Value end);
 

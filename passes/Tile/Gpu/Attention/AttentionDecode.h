@@ -84,7 +84,7 @@ struct DecodeParts {
   mlir::Value control; ///< a word for each workgroup of a part
 };
 
-/// Of a pair of columns: two outputs, the largest score and the sum.
+/// Numbers of a pair of columns: two outputs, the largest score and the sum.
 inline constexpr int64_t kNumbersOfPair = 4;
 /// Neighbours that a thread finishes.
 inline constexpr int64_t kDecodeWidth = 2;
@@ -129,7 +129,7 @@ public:
   /// Gives KV heads clusters by the keys that they see: `counts`, about how
   /// many for each. Without it all have equally many.
   void shareByKeys(mlir::ValueRange counts);
-  /// Of this workgroup.
+  /// The KV head of this workgroup.
   Value getKvHead() const { return kvHead; }
   /// Lets the clusters compute the product that the query, the key and the
   /// value are columns of: `first` columns of each.

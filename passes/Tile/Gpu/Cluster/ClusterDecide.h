@@ -41,10 +41,10 @@ public:
   /// begins. There are two threads for each of `tokens` tokens.
   ClusterDecide(GpuBuilder &b, ClusterScores &scores);
 
-  /// Of `number` tokens from `first` on, with `count` clusters: writes to
-  /// `owners` which cluster each founds or joins, -1 for none, and returns how
-  /// many there are then. All threads take part; callers need a barrier before
-  /// the call and one before they read the owners.
+  /// Decides for `number` tokens from `first` on, with `count` clusters: writes
+  /// to `owners` the cluster that each starts or joins, -1 for none, and
+  /// returns the new number of clusters. All threads take part; callers need a
+  /// barrier before the call and one before they read the owners.
   Value emit(const Tokens &known, const ClusterHead &head, Value first,
              Value number, Value count);
 

@@ -61,7 +61,7 @@ public:
 
   /// Keys before the call's own: query i sees those, and i + 1 more.
   Value getBefore() const { return before; }
-  /// Those of them that are clusters, and where the first lies.
+  /// How many of these are clusters, and the row of the first.
   Value getClusters() const { return clusters; }
   Value getFirstMean() const { return head.meanRow; }
   /// The others, in two pieces: up to the end of the ring, and from its start

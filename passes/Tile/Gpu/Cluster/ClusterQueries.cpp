@@ -34,8 +34,8 @@ using arith::CmpIPredicate;
 namespace {
 class CacheSteps final : public KeySteps {
 public:
-  /// Of `rows` rows from `first` on, `group` to a query. A query sees the last
-  /// `window` keys up to its own, where there is a window.
+  /// For `rows` rows from `first` on, `group` for each query. A query sees the
+  /// last `window` keys up to its own, where there is a window.
   CacheSteps(GpuBuilder &b, const SeenKeys &seen, Value first, Value numQueries,
              int64_t rows, int64_t keys, int64_t group, double scale,
              std::optional<int64_t> window)
@@ -193,7 +193,7 @@ private:
 /// The call's own tokens: query i sees those up to itself.
 class OwnSteps final : public KeySteps {
 public:
-  /// Of `rows` rows from `first` on, `group` to a query.
+  /// For `rows` rows from `first` on, `group` for each query.
   OwnSteps(GpuBuilder &b, Value first, Value numQueries, int64_t rows,
            int64_t keys, int64_t group)
       : first(first), numQueries(numQueries), keysOfStep(keys), group(group) {

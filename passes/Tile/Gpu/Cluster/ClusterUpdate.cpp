@@ -58,7 +58,7 @@ static int64_t getWidth(Value rows) {
 }
 
 namespace {
-/// Of a ClusterUpdateOp or a ClusterAbsorbOp.
+/// Emits a ClusterUpdateOp or a ClusterAbsorbOp.
 class Update {
 public:
   template <typename OpTy>

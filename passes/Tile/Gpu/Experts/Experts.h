@@ -13,11 +13,11 @@
 
 namespace gist {
 
-/// Of few tokens: every row by itself.
+/// For few tokens: every row by itself.
 GpuRowsAttr selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op);
 
-/// Of many: the rows of an expert are gathered into tiles, which matrix
+/// For many tokens: the rows of an expert are gathered into tiles, which matrix
 /// instructions multiply. Workgroup memory holds a count for each expert, for
 /// at most `kMaxGatheredExperts` of them.
 inline constexpr int64_t kMaxGatheredExperts = 512;

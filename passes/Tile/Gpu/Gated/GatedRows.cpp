@@ -54,7 +54,7 @@ void GatedKernel::multiplyImages() {
   }
 }
 
-/// Of a token's residual or input.
+/// A piece of a token's residual or input.
 Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
                                bool isResidual) {
   // Four numbers are what one instruction loads.

@@ -39,7 +39,7 @@ using Values = GpuBuilder::Values;
 
 /// Numbers of a row that a lane reads at once to reduce it.
 static constexpr int64_t kReducedWidth = 4;
-/// Of these, what a lane has under way at most where each wave reduces a row
+/// The most of these reads that a lane has in flight if each wave reduces a row
 /// for itself, so that no wave waits for another.
 static constexpr int64_t kReducedAtOnce = 8;
 

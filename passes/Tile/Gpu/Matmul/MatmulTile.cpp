@@ -160,7 +160,7 @@ static constexpr int64_t kFewRowsLanes = 4;
 /// has two: x is then read half as often.
 static constexpr int64_t kFragmentColumns = 16, kTilesOfUnit = 4;
 
-/// Of products of up to 16 rows by matrix instructions.
+/// The tile of a product of up to 16 rows by matrix instructions.
 static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
                                   int64_t rows, int64_t piece,
                                   const GpuInfo &gpu) {

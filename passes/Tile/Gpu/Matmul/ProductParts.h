@@ -45,7 +45,8 @@ struct ProductCut {
   double getCost(double share, const GpuInfo &gpu) const;
 };
 
-/// Of operands of these types; `tile` is rows and columns of a workgroup's.
+/// The cut for operands of these types; `tile` has the rows and columns of a
+/// workgroup's tile.
 ProductCut getProductCut(mlir::RankedTensorType x, mlir::RankedTensorType w,
                          llvm::ArrayRef<int64_t> tile, int64_t tileDepth,
                          int64_t stages);
@@ -65,7 +66,7 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// Of a kernel with memory for `parts`; `tile` is the number of the
+  /// For a kernel with memory for `parts` parts; `tile` is the index of the
   /// workgroup's tile, of `tiles`.
   ProductParts(GpuKernel &kernel, const ProductCut &cut, int64_t parts,
                Value tile, Value tiles);

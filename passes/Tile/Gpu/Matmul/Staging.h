@@ -42,7 +42,7 @@ public:
   /// multiple of that. With `checked`, k may be past the end: another part of
   /// the row is loaded then.
   Values fetch(Value row, Value k, bool checked);
-  /// Those numbers as `element`; zeros past the end.
+  /// The fetched numbers as `element`; zeros past the end.
   Value finish(Value k, mlir::ValueRange fetched, bool checked,
                mlir::Type element);
 
@@ -64,7 +64,7 @@ private:
   Value dequantizePiece(Value k,
                         llvm::function_ref<Value(Value, int64_t)> readBytes);
   Value clamp(Value k, int64_t width, bool checked);
-  /// Of number k of a row, in the tensor.
+  /// The indices of number k of a row in the tensor.
   Values getIndices(Value row, Value k) const;
 
   GpuBuilder &b;

@@ -368,7 +368,7 @@ void GramTile::computeStarted(Value begin, Value end) {
   computeSteps(begin, b.sub(end, begin));
 }
 
-/// Those that are in flight before the first step.
+/// Starts the copies that are in flight before the first step.
 void GramTile::startCopies(Value begin, Value count) {
   int64_t ahead = isWgmma() ? stages - 2 : isAsynchronous ? stages - 1 : 0;
   for (int64_t number = 0; number < ahead; ++number)
