@@ -30,8 +30,8 @@ public:
   CpuCode(const CpuCode &) = delete;
   CpuCode &operator=(const CpuCode &) = delete;
 
-  /// By the module's number; null where the target has no such kernel, which
-  /// no command of it uses.
+  /// The kernel with this number in the module; null if the target lacks it,
+  /// and then no command of the target uses it.
   Kernel kernel(uint32_t number) const { return kernels[number]; }
 
 private:

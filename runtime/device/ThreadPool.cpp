@@ -30,9 +30,9 @@ static constexpr int kSpinBeforeSleep = 4000;
 /// to another process: yield ours to it.
 static constexpr int kSpinBeforeYield = 1000;
 
-/// Of ThreadPool::generation: how many threads take part.
-/// The CPU device allows 1024 threads, which fit. The number travels in the
-/// same word as the count of runs, so that a worker sees both change at once.
+/// The low bits of ThreadPool::generation hold how many threads take part. The
+/// CPU device allows 1024 threads, which fit. The number travels in the same
+/// word as the count of runs, so that a worker sees both change at once.
 static constexpr uint32_t kThreadBits = 12;
 static constexpr uint32_t kThreadMask = (1u << kThreadBits) - 1;
 

@@ -322,7 +322,7 @@ static Status listFilter(const Value &in, const Arguments &, Budget &budget,
   return Value::list(std::move(items), out);
 }
 
-/// Of an empty list undefined, which prints as nothing. It is not an error.
+/// An empty list gives undefined, which prints as nothing; it is not an error.
 static Status firstFilter(const Value &in, const Arguments &, Budget &budget,
                           Value &out) {
   List items;

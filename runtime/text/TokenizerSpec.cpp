@@ -239,8 +239,8 @@ std::string TokenizerSpec::serialize() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// A bit that is not known means a newer writer whose option would be ignored.
-/// That is refused.
+/// An unknown bit is an error: it means a newer writer, whose option would be
+/// ignored.
 template <typename Options>
 static Status unpackBits(uint8_t bits, const char *what,
                          const Options &options) {
