@@ -271,7 +271,7 @@ static bool parseTest(const std::string &text, Test &test) {
          test.tokens <= kMost && test.depth >= 0 && test.depth <= kMost;
 }
 
-/// Those of --tests, or all that the other options name.
+/// The tests of --tests, or all that the other options name.
 static std::vector<Test> listTests(const Options &options) {
   std::vector<Test> tests;
   for (const std::string &text : options.tests)

@@ -68,7 +68,7 @@ private:
   std::vector<Comparison> each;
   Comparison windows;
   std::optional<Comparison> recall;
-  /// Of the windows, and apart from it of the recall probe.
+  /// The work of the windows, and of the recall probe.
   AttentionWork work;
   std::optional<AttentionWork> recallWork;
   double seconds = 0, otherSeconds = 0; ///< of the windows

@@ -48,10 +48,9 @@ struct Options {
   uint32_t seed = 1;
 };
 
-/// One output in all calls of one size.
-/// A row is what one token gives.
+/// One output in all calls of one size, with a row for each token.
 struct Comparison {
-  /// Of each row, and what noise alone makes of it.
+  /// The error of each row, and the error that noise alone causes.
   std::vector<double> errors, noise;
 
   void add(double error, double ofNoise = 0) {

@@ -43,7 +43,7 @@ struct Worst {
 constexpr double kRecallFactor = 5;
 } // namespace
 
-/// By the length of the sequences: how much a plan saves depends on it.
+/// Keyed by the length of the sequences, because the savings depend on it.
 static std::map<double, Worst> findWorst(const json &plan) {
   std::map<double, Worst> result;
   for (const json &run : list(plan, "texts")) {

@@ -80,7 +80,7 @@ double plan::meanOf(const std::vector<double> &values) {
   return count > 0 ? sum / count : kNothing;
 }
 
-/// Of a sample, so two numbers at least.
+/// The standard deviation of a sample, so of at least two numbers.
 double plan::deviationOf(const std::vector<double> &values) {
   double mean = meanOf(values), sum = 0, count = 0;
   for (double value : values)

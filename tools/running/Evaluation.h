@@ -109,10 +109,10 @@ public:
   /// Called after calls that took a whole sequence at once, for which
   /// ModelOptions::afterCall is not called.
   std::function<void(const Session &session, int64_t tokens)> afterWhole = {};
-  /// Told of the tokens of each window, without the prefix.
+  /// Called with the tokens of each window, without the prefix.
   std::function<Status(std::span<const int32_t> tokens)> afterWindow = {};
 
-  /// Of all calls so far, without what is done with their results.
+  /// The time of all calls so far, without the processing of their results.
   const Stopwatch &time() const { return watch; }
   const Stopwatch &referenceTime() const { return referenceWatch; }
 
@@ -140,7 +140,7 @@ private:
   Stopwatch watch, referenceWatch;
 };
 
-/// Of what `of` says about each window.
+/// The spread of `of` over the windows.
 Spread spreadOf(const std::vector<Comparison> &windows,
                 double (Comparison::*of)() const);
 

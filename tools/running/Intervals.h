@@ -44,7 +44,7 @@ struct Mean {
 };
 
 Mean meanOf(std::span<const double> values);
-/// That of all numbers of several groups, as if they had been given at once.
+/// The mean of all numbers of several groups together.
 Mean pool(std::span<const Mean> groups);
 /// The same where the groups are kinds that are always there in these shares:
 /// the error of the mean then depends only on how much numbers of one kind
