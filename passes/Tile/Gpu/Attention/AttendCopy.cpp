@@ -29,7 +29,7 @@ using arith::CmpIPredicate;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tokens that look for their representative at once, per thread.
 static constexpr int64_t kTokensAtOnce = 8;
-/// Chunks of outputs that a thread has on their way at once.
+/// Chunks of outputs that a thread has in flight at once.
 static constexpr int64_t kChunksAtOnce = 4;
 
 namespace {

@@ -275,7 +275,7 @@ void DecodeAttention::emitPart() {
   bool isByMatrices = usesMma();
   if (multiplied && !isByMatrices)
     multiplied->fetch();
-  // A step's keys and values are on their way while the one before it is
+  // A step's keys and values are in flight while the one before it is
   // computed, and the first ones' while the query is made.
   bool isAhead = readsAhead();
   Value base = getFirstKey(), stride = getStride();

@@ -135,7 +135,7 @@ Values DecodeMma::getScores(ArrayRef<Value> fragments) {
 }
 
 Values DecodeMma::step(Value first, ValueRange state) {
-  // Values are on their way while scores are computed.
+  // Values are in flight while scores are computed.
   Values fragments = fetchKeys(first), isThere, values, biases;
   for (int64_t i = 0; i < kOwnKeys; ++i) {
     Value number = getNumber(first, i);

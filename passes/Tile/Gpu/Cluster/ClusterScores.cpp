@@ -112,7 +112,7 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
   int64_t chunk = getChunk();
   Team team = getTeam(columns);
   int64_t atOnce = b.getThreads() / team.lanes;
-  // All loads are on their way before the first is waited for.
+  // All loads are in flight before the first is waited for.
   Values loaded;
   for (int64_t first = 0; first < tokens; first += atOnce) {
     Value token = b.min(b.add(team.number, first), b.index(tokens - 1));

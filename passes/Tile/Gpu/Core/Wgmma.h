@@ -17,7 +17,7 @@
 //
 // It is one value, a sum of some columns, or the values of its numbers. The
 // latter may be multiplied from registers, and other work on registers may go
-// on beside it: registers that are on their way are handed through fence() and
+// on beside it: registers that are in flight are handed through fence() and
 // wait(), so that what comes before and after them in the code stays there.
 //
 //===----------------------------------------------------------------------===//

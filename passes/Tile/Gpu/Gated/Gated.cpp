@@ -36,7 +36,7 @@ FailureOr<GpuGrid> gist::emitGated(GpuKernel &kernel, GatedProjectionOp op) {
 }
 
 /// Two workgroups per compute unit: while one waits for the others, or for its
-/// last rows, the other has loads on their way.
+/// last rows, the other has loads in flight.
 static constexpr int64_t kThreads = 512, kWorkgroupsOfUnit = 2;
 /// The columns of a workgroup are a multiple of this, which its waves share
 /// evenly.

@@ -227,7 +227,7 @@ void GatedKernel::addToImage(Value item) {
 }
 
 /// Adds the parts up, in workgroup memory; zeros behind them. Neighbouring
-/// lanes share the parts of a number, so that all are on their way at once.
+/// lanes share the parts of a number, so that all are in flight at once.
 void GatedKernel::collectImage() {
   int64_t numbers = tokens * paddedRank;
   int64_t lanes = std::clamp<int64_t>(

@@ -9,7 +9,7 @@
 // which all need, is cut into items that workgroups draw (SharedSteps.h):
 //
 //   g            sums over some rows of V, for some of its columns
-//   (loads of the rows of M are on their way from here on)
+//   (loads of the rows of M are in flight from here on)
 //   wait; every workgroup adds up what it needs of g: all
 //   residual     x - V g for some rows of V, and its share of the norms
 //   M g          in workgroup memory

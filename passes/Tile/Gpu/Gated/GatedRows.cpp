@@ -13,7 +13,7 @@ using Values = GpuBuilder::Values;
 
 /// Starts loading the rows of M: they do not depend on g.
 void GatedKernel::loadImages() {
-  // So many numbers of a lane are on their way for all projections.
+  // Numbers of a lane that are in flight for all projections.
   int64_t limit = std::max<int64_t>(8 / projections.size(), 1);
   limit = std::min<int64_t>(limit, std::max<int64_t>(32 / tokens, 1));
   for (Projection &projection : projections) {
@@ -57,7 +57,7 @@ void GatedKernel::multiplyImages() {
 /// A piece of a token's residual or input.
 Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
                                bool isResidual) {
-  // Four numbers are what one instruction loads.
+  // One instruction loads four numbers.
   constexpr int64_t kWidth = 4;
   Value at = b.min(k, b.index(paddedDepth - width));
   Values parts;

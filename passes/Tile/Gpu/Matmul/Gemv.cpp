@@ -8,7 +8,7 @@
 // With a few rows of x, reading W is all that takes time. Lanes share the rows
 // of W that a wave has: `lanes` neighbours read one piece of a row each, so
 // that a row is read in long runs, and keep a sum for every row of x. A lane
-// has the loads of several rows of W, `steps` pieces of each, under way at
+// has the loads of several rows of W, `steps` pieces of each, in flight at
 // once. At the end the sums of the lanes come together, and those of the waves
 // that share a row.
 //
@@ -208,7 +208,7 @@ private:
       Value memory = b.allocWorkgroup({w.getDepth()},
                                       getElementTypeOrSelf(numbers.getType()));
       Values columns, parts;
-      // All loads are under way before the first one is waited for.
+      // All loads are in flight before the first one is waited for.
       for (int64_t i = 0; i < w.getDepth(); i += b.getThreads() * width) {
         columns.push_back(b.add(b.mul(b.thread(), width), i));
         Value there = b.min(columns.back(), b.index(w.getDepth() - width));

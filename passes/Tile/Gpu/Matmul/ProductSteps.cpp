@@ -7,7 +7,7 @@
 //
 // A workgroup goes along k in steps of a tile's depth, with tiles of x and W in
 // `stages` buffers of workgroup memory. While a step is multiplied, the next
-// ones are on their way. With instructions of a wave:
+// ones are in flight. With instructions of a wave:
 //
 //   for step:
 //     wait for the copies of this step; barrier

@@ -1,4 +1,4 @@
-//===- Staging.cpp - Operands of a product on their way in ----------------===//
+//===- Staging.cpp - Loads of the operands of a product -------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Staging.h - Operands of a product on their way in --------*- C++ -*-===//
+//===- Staging.h - Loads of the operands of a product -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // A product reads rows of numbers along k. They lie in memory in some float
 // type, or as blocks that stand for numbers, or are computed. Reading them is
-// cut in two, so that others can work while loads are on their way: fetch()
+// cut in two, so that others can work while loads are in flight: fetch()
 // writes the loads, finish() what makes numbers of a type of them.
 //
 //===----------------------------------------------------------------------===//

@@ -140,7 +140,7 @@ Value Sample::createOrder(Value logit) {
 /// round, so that of equal logits the first has the largest. 0 where all are
 /// NaN.
 Value Sample::findFirstKey() {
-  // Tokens of a thread whose loads are on their way together.
+  // Tokens of a thread whose loads are in flight together.
   constexpr int64_t kAtOnce = 16;
   int64_t width = size % kWidth == 0 ? kWidth : 1;
   int64_t together = b.getThreads() * width;

@@ -20,7 +20,7 @@ using namespace gist;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// Columns whose comparisons may be under way at once: on gfx942 each takes two
+/// Columns whose comparisons may be in flight at once: on gfx942 each takes two
 /// scalar registers.
 static constexpr int64_t kColumnsTogether = 4;
 /// Columns of a word of bits.

@@ -12,8 +12,8 @@
 // tiles and then a share of the others, and all of that overlaps:
 //
 //   where tiles are           found before the first one, one by each thread
-//   ids of the next tile      on their way while this one is multiplied
-//   its first copies, scales  on their way while this one is reduced
+//   ids of the next tile      in flight while this one is multiplied
+//   its first copies, scales  in flight while this one is reduced
 //
 // Workgroups have neighbouring tiles at a time, whose rows they share in the
 // cache.

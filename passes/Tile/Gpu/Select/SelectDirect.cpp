@@ -298,7 +298,7 @@ Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
               b.add(b.mul(b.add(first, tile), gram.getSumWords()), place)));
     counts.push_back(b.sub(last, first));
   }
-  // No tile has more parts. Two at a time are on their way.
+  // No tile has more parts. Two at a time are in flight.
   constexpr int64_t kTogether = 2;
   Value most = b.add(div32(b.mul(plan.shares, steps), plan.steps), 2);
   sums = b.loop(

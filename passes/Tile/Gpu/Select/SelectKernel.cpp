@@ -22,7 +22,7 @@ using Values = GpuBuilder::Values;
 
 /// Rows of which one wave computes the norms one after the other.
 static constexpr int64_t kNormRowsOfWave = 2;
-/// Loads of a row that a lane has under way at once, where rows are long.
+/// Loads of a row that a lane has in flight at once, where rows are long.
 static constexpr int64_t kNormLoads = 16;
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
