@@ -103,7 +103,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 // CHECK: %[[M]][
 // CHECK: amdgpu.mfma 32x32x8
 
-// The same on sm_90, with copies on their way and instructions of four warps.
+// The same on sm_90, with copies in flight and instructions of four warps.
 // SM90-LABEL: func.func private @many(
 // SM90-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // SM90-SAME: gist.grid = [#[[MANY]], #{{[a-z0-9]+}}]
