@@ -20,12 +20,13 @@ def cluster_heads(plan):
 
 
 def dense_keys(before, tokens):
-    """Rows that `tokens` tokens after `before` others see: passes/Plan/File/Work.h."""
+    """Keys that `tokens` queries at positions from `before` on see, as in
+    passes/Plan/File/Work.h."""
     return tokens * before + tokens * (tokens + 1) // 2
 
 
 def window_keys(tokens, window, sinks, block):
-    """Rows that queries see of a window beside their block, and of sinks."""
+    """Keys that queries see: their block, a window before it, and the sinks."""
     total = 0
     for begin in range(0, tokens, block):
         first = max(0, begin - window)
@@ -35,7 +36,7 @@ def window_keys(tokens, window, sinks, block):
 
 
 def window_of_work(work, tokens, block, sinks=SINKS):
-    """The window of which all heads together do this share of dense work."""
+    """The largest window with which a head does at most this share of dense work."""
     wanted = work * dense_keys(0, tokens)
     low, high = 1, tokens
     while low < high:
@@ -48,7 +49,7 @@ def window_of_work(work, tokens, block, sinks=SINKS):
 
 
 def windows_everywhere(plan, work, tokens):
-    """Sinks and a window in every head, of the plan's work at `tokens` tokens."""
+    """Sinks and one window for every head, with the plan's work at `tokens` tokens."""
     window = window_of_work(work, tokens, plan["block"])
     return {"gist_plan": 1, "block": plan["block"], "layers": [
         {"heads": [{"window": window, "sinks": SINKS}] * len(layer["heads"])}
@@ -75,7 +76,7 @@ def random_representatives(plan, clusters, tokens):
 def selections(plan, is_inherited, is_traced=False):
     """Every head of every layer on clusters, with the plan's median theta: a
     selection on its own keys, or the first layer's passed on to all others,
-    which nobody validates there.
+    without validating it there.
 
     Such a selection sees the whole sequence, so these modules score texts and
     have no cache."""

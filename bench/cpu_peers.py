@@ -19,7 +19,7 @@ from pathlib import Path
 import results
 from engines import Gist, Missing, Worker
 
-# What follows them is compared. Words, code, a licence, numbers.
+# The continuations are compared. Words, code, a licence, numbers.
 PROMPTS = [
     "The capital of France is",
     "def fibonacci(n):\n    ",
@@ -68,7 +68,7 @@ PEERS = {
 
 
 class Comparison:
-    """The engines that are here, and what they were found to do."""
+    """The engines that can run here, and their measurements."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -76,7 +76,7 @@ class Comparison:
                       for kind, counts in (("pp", options.prefill), ("tg", options.decode))
                       for n in counts.split(",") if int(n)]
         self.context = max(n for _, n in self.tests)
-        self.log = open(options.log, "ab")  # noqa: SIM115 (as long as we live)
+        self.log = open(options.log, "ab")  # noqa: SIM115 (open until the program ends)
         self.gist = Gist(options.gist_run, options.gist_compile, options.model,
                          options.threads, self.context, folder)
         self.engines = {"gist": self.gist}
@@ -95,9 +95,9 @@ class Comparison:
                              "context": context, **own}, self.log)
 
     def check(self):
-        """Leaves out what is missing, and stops where an engine does not run the
-        same model. In processes of their own: a text's logits are large, and
-        would be counted as the engine's memory."""
+        """Leaves out engines that are missing, and exits if an engine does not
+        compute the same model. Runs in separate processes: the logits of a text are
+        large and would count as the engine's memory."""
         asked = (self.options.text, CHECKED, PROMPTS, SAID)
         ours = self.gist.check(*asked)
         print(f"agreement on {CHECKED} tokens of {Path(self.options.text).name} and "
@@ -123,7 +123,7 @@ class Comparison:
             if abs(ratio - 1) > PEERS[name][3]:
                 sys.exit(f"{name} does not compute the same model: its perplexity is "
                          f"{ratio:.3f} times gist's")
-            # Rounding decides a near tie here and there, not most of the time.
+            # Rounding may decide a few near ties, but not most of them.
             if PEERS[name][1] != "Q4_0" and 2 * first < len(PROMPTS):
                 sys.exit(f"{name} does not compute the same model: the first tokens after "
                          f"{len(PROMPTS) - first} of {len(PROMPTS)} prompts differ")
@@ -182,8 +182,8 @@ def roofline(folder, threads):
 
 
 def work(model):
-    """Of one token: operations of products in layers and in the head, bytes of
-    the weights, and operations of attention for each token before."""
+    """The work of one token: operations of the products in layers and in the head,
+    bytes of weights, and operations of attention for each earlier token."""
     try:
         import gguf
     except ImportError:
@@ -204,8 +204,8 @@ def work(model):
 
 
 def bounds(test, peaks, done):
-    """Tokens per second at most: of int8 products and f32 attention one after
-    the other, and of reading the weights once per call."""
+    """Upper bounds on tokens per second: by compute (int8 products, then f32
+    attention) and by memory (the weights are read once per call)."""
     kind, count = test
     calls = 1 if kind == "pp" else count
     compute = ((count * done["layer_operations"] + calls * done["head_operations"])

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 class Missing(Exception):
-    """An engine that cannot run here, in words."""
+    """An engine cannot run here; the text says why."""
 
 
 def some_tokens(count, vocabulary):
@@ -29,7 +29,7 @@ def some_tokens(count, vocabulary):
 
 
 def resident():
-    """Peak resident memory of this process, and what of it is now files."""
+    """Peak resident memory of this process, and the file-backed part of the current."""
     lines = Path("/proc/self/status").read_text().splitlines()
     sizes = {line.split(":")[0]: int(line.split()[1]) * 1024
              for line in lines if line.startswith(("VmHWM", "Rss"))}
@@ -37,7 +37,7 @@ def resident():
 
 
 def mean_nll(logits, tokens):
-    """Of tokens[1:], each by the logits of the one before."""
+    """Mean negative log-likelihood of tokens[1:], from the logits of the token before."""
     import numpy as np
     logits = np.asarray(logits, np.float64)[:-1]
     logits -= logits.max(axis=1, keepdims=True)
@@ -91,8 +91,8 @@ class Gist:
         return found["tests"][0]["seconds"][0]
 
     def memory(self):
-        """The most any test took. A cache is as large as the module's longest
-        context, but only what the tokens of this one touch is ever there."""
+        """The largest of all tests. A cache has room for the module's longest context,
+        but only the pages that this context's tokens touch are resident."""
         runs = self.last.values()
         longest = self.json("info", self.module)["context_length"]
         state = max(run["state_bytes"] for run in runs)
@@ -302,7 +302,7 @@ class Torch:
 
 
 def serve(engine):
-    """Answers requests until there are none."""
+    """Answers requests until the end of the input."""
     yield {"version": engine.version()}
     kv_bytes, warm = 0, set()
     for line in sys.stdin:
@@ -343,7 +343,7 @@ def requantize(source, destination, threads):
 
 def main():
     name, options = sys.argv[1], json.loads(sys.argv[2])
-    # Libraries print; answers have the pipe for themselves.
+    # Libraries print to stdout, so answers get a descriptor of their own.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     try:

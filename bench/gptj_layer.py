@@ -31,7 +31,7 @@ import numpy as np
 import results
 
 VOCABULARY = 1536
-#: Tokens that bases are learnt from come first.
+#: The first tokens are those that bases are learnt from.
 LEARNT = 1024
 RANK = 256
 #: bits -> bytes of a block of 32
@@ -106,7 +106,7 @@ class Bench:
         size, inner = 4096 // options.shrink, 16384 // options.shrink
         self.rows = {"qkv": (size, 3 * size + inner), "o": (size, size), "down": (inner, size)}
         make_model(folder / "model", size, inner, 16 // min(4, options.shrink))
-        # What attention mixes are tokens in some order.
+        # Attention mixes tokens, so they come in a random order.
         order = np.random.default_rng(3).permutation(LEARNT)
         self.learnt = order.astype(np.int32)
         measured = LEARNT + np.random.default_rng(5).permutation(VOCABULARY - LEARNT)
@@ -117,7 +117,8 @@ class Bench:
                               stdout=subprocess.PIPE).stdout
 
     def choices(self, form):
-        """What each group does: a form says it of all, or what they may do."""
+        """The choice of each group: the form itself or, if it is graded, a gate where
+        most learnt rows close it."""
         if not form or "graded" not in form:
             return {group: form for group in self.rows} if form else {}
         found = {}
@@ -142,7 +143,7 @@ class Bench:
         return module
 
     def observe(self, module, tokens):
-        """What linear layers read, and what comes out at the end (`head`)."""
+        """The inputs of the linear layers, and the block's result (`head`)."""
         path = self.folder / "tokens.npy"
         np.save(path, tokens)
         out = self.run("gist-run", "call", module, "observe", "--symbol", f"T={len(tokens)}",
@@ -154,7 +155,7 @@ class Bench:
         return found
 
     def learn(self, module):
-        """Bases by products of rows with rows: there are fewer rows than numbers."""
+        """Bases from the Gram matrix of the rows: there are fewer rows than columns."""
         seen, bases = self.observe(module, self.learnt), {}
         self.seen = {group: seen[group].astype(np.float64) for group in self.rows}
         for group in self.rows:
@@ -175,7 +176,7 @@ class Bench:
         return [float(np.mean(part)) for part in (closed, opened, ~closed & ~opened)]
 
     def count(self, choices, seen):
-        """Bytes of a token on average, and levels by group."""
+        """Mean bytes read for a token, and levels by group."""
         total, levels = 0.0, {}
         for group, (size, outputs) in self.rows.items():
             choice, full = choices.get(group), 2 * outputs * size

@@ -96,7 +96,7 @@ class Forms:
                               ("-plan" if self.args.plan else ""))
 
     def compile(self, form):
-        """A form's file; it is compiled where it is older than the compiler."""
+        """The file of a form, compiled again if it is older than the compiler."""
         words = [self.bin / "gist-compile", self.args.model, *self.options]
         if not self.args.stored and (form == "plain" or self.args.expanded):
             words.append("--expand-weights")
@@ -135,8 +135,8 @@ class Forms:
                         "-r", 1, "-o", "json", "-t", self.args.threads])
             return 1000 * rows / json.loads(text)["tests"][0]["tokens_per_second"]
         entry = "decode" if rows == 1 else "prefill"
-        # What runs on the calling thread is measured in its own time, which
-        # other programs on the machine disturb less.
+        # Work on the calling thread is measured in CPU time, which other programs
+        # on the machine disturb less.
         device = ["--device=local-sync"] if self.args.cpu_time else [
             "--device=local-task",
             f"--task_topology_max_group_count={self.args.threads}"]
@@ -209,7 +209,7 @@ def main():
                      if a != b), len(first))
         print(f"{form}: {same} of {args.tokens} tokens are those of "
               f"{names[-1]}")
-        # 8 bits are other numbers than f32.
+        # Products in 8 bits and in f32 give different numbers.
         computes_alike = not args.stored or form != "plain"
         failed |= computes_alike and same != args.tokens
     if args.repetitions:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Other ways to form and to keep clusters, tried in PyTorch before anybody writes kernels for them.
+"""Other ways to form and to keep clusters, tried in PyTorch before kernels are written for them.
 
     bench/kv_ideas.py --model model.gguf --plan plan.json --calibration prose.txt --text held-out.txt \\
         --samples samples.jsonl -o ideas.json
@@ -46,7 +46,7 @@ from kv_torch import say
 
 BLOCK = 64          # tokens that are compared with all representatives at once
 WATCHED = 1024      # last queries of a text that attention is fitted to
-RIDGE = 1e-2        # of the mean of the diagonal
+RIDGE = 1e-2        # relative to the mean of the diagonal
 
 
 class Block:
@@ -57,15 +57,15 @@ class Block:
         def new(*shape, value=0.0, dtype=torch.float):
             return torch.full((streams, *shape), value, dtype=dtype, device=device)
 
-        self.best = new(BLOCK)                      # squared distance to the nearest so far
-        self.which = new(BLOCK, value=0, dtype=torch.long)  # its number
+        self.best = new(BLOCK)                      # squared distance to the nearest earlier representative
+        self.which = new(BLOCK, value=0, dtype=torch.long)  # index of that representative
         self.within = new(BLOCK, BLOCK)             # squared distances among the block's tokens
-        self.numbers = new(value=0, dtype=torch.long)       # of representatives before
+        self.numbers = new(value=0, dtype=torch.long)       # earlier representatives
         self.limits = new()
         self.graph, self.torch = None, torch
         if device != "cpu":
             try:
-                self.steps()  # what is not there before the first call is made now
+                self.steps()  # allocates everything before the capture
                 torch.cuda.synchronize()
                 graph = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(graph):
@@ -97,7 +97,8 @@ class Block:
 
 def cover(torch, rows, limits, blocks={}):
     """The greedy covering of streams (S x T x d): a token joins the nearest representative within
-    a squared distance, or becomes one. Gives the number of each token's and how many there are."""
+    a squared distance, or becomes one. Returns the index of each token's representative and
+    their number."""
     streams, count, width = rows.shape
     key = streams, str(rows.device)
     if key not in blocks:
@@ -112,7 +113,7 @@ def cover(torch, rows, limits, blocks={}):
     for begin in range(0, count, BLOCK):
         block = rows[:, begin:begin + BLOCK]
         size, norms = block.shape[1], (block ** 2).sum(-1)
-        # Tokens that are not there find something, and found nothing.
+        # Padding tokens join some cluster and never start one.
         state.best.fill_(float("-inf"))
         state.best[:, :size] = float("inf")
         if most:
@@ -132,7 +133,7 @@ def cover(torch, rows, limits, blocks={}):
 
 
 def rounded(torch, rows, bits):
-    """In blocks of 32 numbers with a scale and a minimum."""
+    """Rounds to blocks of 32 numbers with a scale and a minimum."""
     parts = rows.reshape(*rows.shape[:-1], -1, 32)
     low, high = parts.amin(-1, keepdim=True), parts.amax(-1, keepdim=True)
     step = ((high - low) / (2 ** bits - 1)).clamp(min=1e-8)
@@ -140,7 +141,7 @@ def rounded(torch, rows, bits):
 
 
 class Text:
-    """What a text left in every head that has clusters: streams."""
+    """Keys, values and queries of a text in every head with clusters (the streams)."""
 
     def __init__(self, ideas, tokens):
         model, torch = ideas.model, ideas.model.torch
@@ -157,7 +158,7 @@ class Text:
         self.values = torch.stack([layer.values[0].float() for layer in self.past.cache.layers])
         query = torch.stack([queries[i] for i in range(len(queries))])
         kv = self.keys.shape[1]
-        # layers x KV heads x queries of all that share it x d
+        # layers x KV heads x query heads of each x queries x d
         self.queries = query.view(query.shape[0], kv, -1, query.shape[2], query.shape[3])
         self.k, self.v = self.keys[ideas.layer, ideas.head], self.values[ideas.layer, ideas.head]
         self.q = self.queries[ideas.layer, ideas.head]
@@ -177,13 +178,13 @@ class Ideas:
         self.head = torch.tensor([head for _, head in self.heads], device=model.device)
         self.choices = [self.plan[layer]["heads"][head] for layer, head in self.heads]
         thetas = torch.tensor([choice["theta"] for choice in self.choices], device=model.device)
-        self.limits = {"cosine": 2 - 2 * thetas}  # |x - y|^2 of units
+        self.limits = {"cosine": 2 - 2 * thetas}  # |x - y|^2 of unit vectors
         self.scales = {}
         self.text = None
         self.donors = list(range(len(self.heads)))
 
     def rows(self, text, metric):
-        """Rows whose distances say how unlike tokens are: S x T x d."""
+        """Rows whose distances measure how much tokens differ: S x T x d."""
         torch = self.model.torch
         if metric == "cosine":
             return text.k / text.k.norm(dim=-1, keepdim=True).clamp(min=1e-8)
@@ -204,7 +205,8 @@ class Ideas:
         return text.clusterings[metric]
 
     def calibrate(self, tokens, steps, ways):
-        """Thresholds that give as many clusters as the plan's, and donors of members."""
+        """Finds thresholds that give as many clusters as the plan's, and for each head the earlier
+        head whose members fit it best (its donor)."""
         torch, text = self.model.torch, Text(self, tokens)
         member, wanted = self.clustering(text, "cosine")
         for metric in ("euclidean", "query-weighted", "keys and values"):
@@ -214,7 +216,7 @@ class Ideas:
             low = torch.zeros(len(self.heads), device=rows.device)
             high = 4 * (rows ** 2).sum(-1).amax(-1)
             for _ in range(steps):
-                # Distances spread over orders of magnitude.
+                # A geometric mean, since distances span orders of magnitude.
                 middle = ((low + 1e-4 * high) * high).sqrt()
                 _, numbers = cover(torch, rows, middle)
                 fewer = numbers < wanted
@@ -222,7 +224,7 @@ class Ideas:
             self.limits[metric] = (low + high) / 2
             _, numbers = cover(torch, rows, self.limits[metric])
             say(f"{metric}: {int(numbers.sum())} clusters where cosine has {int(wanted.sum())}")
-        # How far tokens are from the means of another head's clusters, for each head before.
+        # The donor is the earlier head whose clusters have means closest to this head's keys.
         for stream, (layer, _) in enumerate(self.heads):
             best = None
             for donor, (earlier, _) in enumerate(self.heads):
@@ -241,7 +243,7 @@ class Ideas:
         say(f"shared: {given} of {len(self.heads)} heads take the members of an earlier one")
 
     def merge(self, text, way):
-        """Keys, values and biases of each stream's clusters of what is older than its window."""
+        """Keys, values and biases of each stream's clusters of tokens before its window."""
         torch = self.model.torch
         metric = way if way in self.limits else "cosine"
         member, numbers = self.clustering(text, metric)
@@ -253,7 +255,7 @@ class Ideas:
             keys, values = text.k[stream, :old], text.v[stream, :old]
             size = torch.zeros(count, device=keys.device).index_add_(
                 0, ids, torch.ones(old, device=keys.device))
-            ids = (size > 0).cumsum(0)[ids] - 1  # without clusters that the window has
+            ids = (size > 0).cumsum(0)[ids] - 1  # without clusters that only have tokens of the window
             size = size[size > 0]
             k = torch.zeros(len(size), keys.shape[-1], device=keys.device).index_add_(0, ids, keys)
             v = torch.zeros_like(k).index_add_(0, ids, values)
@@ -269,8 +271,8 @@ class Ideas:
         return found
 
     def spread(self, text, stream, ids, size, way):
-        """How much more the members' scores of a query add up to than as many of their mean: half
-        the variance of their scores over queries."""
+        """Log of the members' summed exp(score) relative to as many copies of their mean: about
+        half the variance of their scores over queries."""
         torch, queries = self.model.torch, text.q[stream].flatten(0, 1)
         rows = text.k[stream, :len(ids)]
         moment = queries.T @ queries / len(queries)
@@ -285,16 +287,16 @@ class Ideas:
         return (variance.clamp(min=0) / rows.shape[-1] / 2).clamp(max=1)
 
     def fit(self, text, stream, ids, k, v, bias, way):
-        """Masses and values by what attention of the last queries loses."""
+        """Fits masses and values to the attention of the last queries."""
         torch = self.model.torch
         old = len(ids)
-        # Queries see all of them as if they came after the text: what is fitted is the past.
+        # No causal mask: these queries stand for those that come after the text.
         queries = text.q[stream][:, -WATCHED:].flatten(0, 1) / k.shape[-1] ** .5
         scores = queries @ text.k[stream].T
         exact = scores[:, old:]
         whole = scores.logsumexp(-1, keepdim=True)
         if way != "fitted values":
-            # Weighed by attention: a query that does not look at a cluster says nothing of it.
+            # Weighted by attention: a query that ignores a cluster has no influence on it.
             mass = torch.zeros(len(queries), len(k), device=k.device)
             mass.index_add_(1, ids, (scores[:, :old] - whole).exp())
             alone = (queries @ k.T - whole).exp()
@@ -303,7 +305,7 @@ class Ideas:
                 bias = (mass * ratio).sum(0) / mass.sum(0).clamp(min=1e-20)
             else:
                 bias = (mass.sum(0) / alone.sum(0).clamp(min=1e-20)).clamp(min=1e-3).log()
-            # A cluster weighs no less than one token.
+            # A cluster has at least the mass of one token.
             bias = bias.clamp(min=0)
         if way in ("fitted", "fitted values"):
             wanted = (scores - whole).exp() @ text.v[stream]
@@ -316,7 +318,7 @@ class Ideas:
         return k, v, bias
 
     def read(self, way):
-        """A function that reads a text and keeps of it what the plan says."""
+        """A function that reads a text and keeps the part of its cache that the plan says."""
         from transformers import DynamicCache
         torch = self.model.torch
 

@@ -38,7 +38,7 @@ import kv_torch
 import results
 from kv_torch import say
 
-# What streaming heads of DuoAttention keep: first and last tokens.
+# First and last tokens that streaming heads of DuoAttention keep.
 SINKS, RECENT = 128, 256
 
 
@@ -49,7 +49,7 @@ def duo_scores(model, texts):
     torch, hf, length = model.torch, model.model, 500
     groups = hf.config.num_attention_heads // hf.config.num_key_value_heads
     scores = torch.zeros(hf.config.num_hidden_layers, hf.config.num_key_value_heads)
-    # A layer with a window of its own has nothing to give away.
+    # A layer with a window of its own is never compressed.
     scores[[not whole for whole in model.is_global]] = float("inf")
     places = torch.arange(length, device=model.device)[None]
     for tokens in texts:
@@ -79,8 +79,8 @@ def duo_scores(model, texts):
 
 
 def press_global_layers(model):
-    """kvpress leaves windows of Gemma 3 alone in the model that sees pictures, and would press them in
-    the one of text. What it presses are global layers, whose rotation is the one to ask for."""
+    """kvpress skips the sliding-window layers of Gemma 3 only in the multimodal model; this makes it
+    skip them in the text model too. It then compresses global layers, so their rotation is used."""
     from transformers import Gemma3ForCausalLM
     from kvpress.presses import base_press
     if not isinstance(model.model, Gemma3ForCausalLM):
@@ -92,12 +92,12 @@ def press_global_layers(model):
 
 
 def make_presses(model, texts):
-    """Name and what makes a press that leaves a share of the bytes of a text of some length."""
+    """{name: function(share, length) -> a press that keeps this share of the bytes}"""
     import kvpress
     from kvpress.presses import kvzip_press
 
     class Tokenizers:
-        """KVzip reads the tokenizer anew for every text, from where the model came from."""
+        """KVzip would load the tokenizer again for every text; this returns the loaded one."""
 
         @staticmethod
         def from_pretrained(_):
@@ -117,7 +117,7 @@ def make_presses(model, texts):
             self.streaming_mask = mask.view(scores.shape).to(model.device)
 
     def duo(share, length):
-        """So many heads stream that the share is right."""
+        """Chooses the number of streaming heads that keeps this share."""
         streamed = 1 - (SINKS + RECENT) / max(length, SINKS + RECENT + 1)
         return Duo(head_compression_ratio=min(1, (1 - share) / streamed))
 
@@ -131,7 +131,7 @@ def make_presses(model, texts):
 
 
 class Method:
-    """A press at a share, or None, and what was measured. One that fails is left out from then on."""
+    """A press at a share, or None, and its measurements. After an error it is left out."""
 
     def __init__(self, name, share, make=None):
         self.name, self.share, self.make = name, share, make
@@ -145,7 +145,7 @@ class Method:
             return
         try:
             into.extend(probe(lambda tokens: reader.past(self, tokens)))
-        except Exception as error:  # whatever a press may fail with
+        except Exception as error:  # a press may raise anything
             self.error = f"{type(error).__name__}: {error}"
             say(f"{self.name} at {self.share}: left out: {self.error}")
 
@@ -155,7 +155,7 @@ class Method:
 
 
 class Reader:
-    """Reads a text once for all methods that can share it, which ask for it one after the other."""
+    """Reads a text once for all methods that can share it; they ask for it in turn."""
 
     def __init__(self, model, methods):
         self.model, self.methods = model, methods
@@ -168,7 +168,7 @@ class Reader:
                        if press is None or kv_torch.takes_layers(press)}
             self.tokens = tokens
             self.pasts = dict(zip(sharing, self.model.read_once(tokens, list(sharing.values()))))
-        # Everyone takes it once: what follows a text joins its past.
+        # Each past is used once: later tokens are appended to it.
         past = self.pasts.pop(method, None)
         return past or self.model.read(tokens, method.press(tokens))
 
@@ -202,7 +202,8 @@ def run(options):
             for method in methods:
                 method.measure(reader, method.texts, probe)
         write()
-    # One sample of every method after the other, so that what a limit ends is comparable.
+    # Each sample runs with all methods before the next, so that a time limit leaves all
+    # methods with the same samples.
     for number, sample in enumerate(samples):
         if 0 < options.seconds < time.monotonic() - started:
             say(f"stopped by --seconds after {number} samples")
@@ -216,11 +217,11 @@ def run(options):
 
 
 class Row:
-    """A line: ratios to the dense run of the same engine."""
+    """A row of the table: ratios to the dense run of the same engine."""
 
     def __init__(self, name, share, peak):
         self.name, self.share, self.peak = name, share, peak
-        self.perplexity, self.recall = [], []  # of texts
+        self.perplexity, self.recall = [], []  # one for each text
         # By task and number: difference of log likelihood, and whether the answer is right.
         self.samples = {}
 
@@ -236,7 +237,7 @@ class Row:
 
 
 def interval(values, draws=1000):
-    """Of the mean, at 95 %, by resampling."""
+    """The 95 % confidence interval of the mean, by bootstrap."""
     choose = random.Random(1)
     means = sorted(statistics.fmean(choose.choices(values, k=len(values))) for _ in range(draws))
     return means[int(.025 * draws)], means[int(.975 * draws)]
@@ -255,8 +256,8 @@ def gist_samples(path, targets):
 
 
 def ratio_of_windows(variation):
-    """Of all tokens together but those of the first window, which has less context than the texts of
-    the others. The last window may have a single token."""
+    """The perplexity ratio over all tokens except those of the first window, which has less context
+    than the peers' texts. The last window may have a single token."""
     ratios, tokens = variation["perplexity_ratio"]["values"][1:], variation["tokens"][1:]
     lost = sum(count * math.log(ratio) for count, ratio in zip(tokens, ratios))
     return math.exp(lost / sum(tokens))
@@ -267,7 +268,7 @@ def gist_rows(named, targets):
     dense, dense_bytes = gist_samples(dense_path, targets)
     for name, (path, *texts) in plans:
         samples, size = gist_samples(path, targets)
-        # The cache is laid out once: what it has at the end it has all the time.
+        # The cache is allocated once, so its peak is its size.
         row = Row(f"Gist, {name}", size / dense_bytes, size / dense_bytes)
         row.add_samples(samples, dense)
         for text in texts:
@@ -278,7 +279,7 @@ def gist_rows(named, targets):
 
 
 def merged(paths):
-    """Methods of several files, that each have a part of the samples."""
+    """The methods of several files, each of which has a part of the samples."""
     found = {}
     for path in paths:
         read = json.loads(Path(path).read_text())
@@ -330,7 +331,7 @@ def table(options):
     if options.peers:
         rows += peer_rows(options.peers)
     rows = [row for row in rows if row.samples]
-    # What a limit of time ended has fewer samples: all are compared on those that all have.
+    # A run with a time limit has fewer samples: rows are compared on the samples that all have.
     common = sorted(set.intersection(*(set(row.samples) for row in rows)))
     for row in rows:
         row.keep(common)

@@ -64,16 +64,16 @@ def bytes_of(cache):
 
 
 def takes_layers(press):
-    """Whether a press takes something from each layer by itself, as most do, rather than read a text
-    in a way of its own."""
+    """Whether a press compresses each layer by itself, as most do, rather than read a text in
+    its own way."""
     from kvpress.presses.base_press import BasePress
     return all(getattr(type(press), name) is getattr(BasePress, name)
                for name in ("__call__", "forward_hook"))
 
 
 class Pieces:
-    """SentencePiece's tokens of a GGUF file, of which transformers makes others: neighbours merge,
-    those with the best score first. Symbols that a model defines by name come before that."""
+    """The SentencePiece tokenizer of a GGUF file, which transformers converts wrongly: neighbours
+    merge, the pair with the best score first. User-defined symbols are split off before that."""
 
     def __init__(self, path):
         import gguf
@@ -86,7 +86,7 @@ class Pieces:
         named = sorted((piece for piece, kind in zip(pieces, kinds)
                         if kind == gguf.TokenType.USER_DEFINED), key=len, reverse=True)
         self.named = re.compile("(" + "|".join(map(re.escape, named)) + ")") if named else None
-        # A piece has spaces at its beginning, but for few: texts are cut before a space where none goes on.
+        # Most pieces have spaces only at their start: texts are cut before a space that no piece can cross.
         inner = {before for piece in pieces for before in re.findall("([^\u2581])(?=\u2581)", piece)}
         self.words = re.compile("(?<=[^\u2581" + "".join(map(re.escape, inner)) + "])(?=\u2581)")
         self.merge = functools.cache(self.merge)
@@ -94,7 +94,7 @@ class Pieces:
 
     def __call__(self, text, add_special_tokens=False):
         tokens = []
-        # Spaces of symbols with a name, such as four of them, are spaces there too.
+        # User-defined symbols, such as four spaces, contain spaces, not U+2581.
         for number, part in enumerate(self.named.split(text) if self.named else [text]):
             if number % 2:
                 tokens.append(self.ids[part])
@@ -119,7 +119,7 @@ class Pieces:
         while heap:
             _, left, both = heapq.heappop(heap)
             right = after[left]
-            # What one of the two has become since then.
+            # Outdated: one of the two parts has been merged since.
             if parts[left] is None or right >= len(parts) or parts[left] + parts[right] != both:
                 continue
             parts[left], parts[right], after[left] = both, None, after[right]
@@ -143,36 +143,36 @@ class Model:
         path = Path(path)
         model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name,
                                                      attn_implementation="sdpa")
-        # States of Gemma are beyond the range of f16 in PyTorch.
+        # Hidden states of Gemma overflow f16 in PyTorch.
         is_gemma = model.config.model_type.startswith("gemma")
         self.dtype = torch.float32 if device == "cpu" or is_gemma else torch.float16
         if is_gemma:
-            # attend_whole() leaves little for kernels that save memory, and with them a run on an H200 ended
+            # With attend_whole() memory-efficient kernels save little, and with them a run on an H200 ended
             # in an illegal access.
             torch.backends.cuda.enable_mem_efficient_sdp(False)
         self.tokenizer = Pieces(path) if is_gemma else \
             AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-        # Samples have no chat around them.
+        # Samples are not wrapped in a chat template.
         self.tokenizer.chat_template = None
         if model.config.model_type == "llama":
             self.cut_digits()
         self.model = model.to(device=device, dtype=self.dtype).eval()
         self.plain_attention = sdpa_attention_forward
         self.bias, self.on_query = None, None
-        self.begin = []  # what texts begin with
+        self.begin = []  # tokens that every text begins with
         self.take_attention()
 
     def cut_digits(self):
-        """As SmolLM2 cuts text before tokens are merged, which transformers does not read from GGUF
-        files. Other models need a line of their own here; check_tokens() says so."""
+        """Sets SmolLM2's pre-tokenizer, which transformers does not read from GGUF files. Another model
+        may need another one; check_tokens() finds out."""
         from tokenizers import pre_tokenizers
         self.tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
             pre_tokenizers.Digits(individual_digits=True),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
 
     def check_tokens(self, samples):
-        """Texts must be the tokens that gist-run makes of them. Those of some models begin with a
-        token that stands for no text, and texts that are read without a question then do so too."""
+        """Exits unless transformers and gist-run tokenize all samples alike. If samples begin with a BOS
+        token, so do texts that are read without a question."""
         bos = self.tokenizer.bos_token_id
         if samples and samples[0]["turns"][0]["text_tokens"][0] == bos:
             self.begin = [bos]
@@ -191,16 +191,16 @@ class Model:
 
     @property
     def is_global(self):
-        """Of each layer, whether it sees the whole past rather than a window."""
+        """For each layer, whether it sees the whole past rather than a window."""
         return [not getattr(layer.self_attn, "is_sliding", False) for layer in self.layers]
 
     def take_attention(self):
-        """Makes the model attend as below. To be called again after something else changed it."""
+        """Makes the model use attend(). Call it again after other code has changed the attention."""
         from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
         ALL_ATTENTION_FUNCTIONS["sdpa"] = self.attend
 
     def attend(self, module, query, key, value, attention_mask, **options):
-        """As the model does, but for what is added to the scores of rows of the past."""
+        """The model's attention, with a bias added to the scores of past rows."""
         torch = self.torch
         if self.on_query:
             self.on_query(module.layer_idx, query)
@@ -218,8 +218,8 @@ class Model:
         return self.plain_attention(module, query, key, value, mask, **options)
 
     def attend_whole(self, module, query, key, value):
-        """A whole text, from its first token on, piece by piece: a piece sees itself and what is before
-        it, of a window the piece before alone. Large masks of a whole text would be needed otherwise."""
+        """Attention of a whole text, piece by piece: a piece sees itself and all earlier pieces, or with a
+        window only the one before. This avoids the large mask of a whole text."""
         torch, attend = self.torch, self.torch.nn.functional.scaled_dot_product_attention
         heads, length = query.shape[1:3]
         key, value = (rows.repeat_interleave(heads // rows.shape[1], 1) for rows in (key, value))
@@ -234,7 +234,7 @@ class Model:
         return torch.cat(found, 2).transpose(1, 2).contiguous()
 
     def read(self, tokens, press=None):
-        """Reads a text, with a press of kvpress if there is one."""
+        """Reads a text, with a press of kvpress unless it is None."""
         if press is None or takes_layers(press):
             return self.read_once(tokens, [press])[0]
         from transformers import DynamicCache
@@ -244,7 +244,7 @@ class Model:
             nonlocal peak
             peak = max(peak, bytes_of(cache))
 
-        # Before the press's own hooks, so that a layer counts as it is before it shrinks.
+        # Registered before the press's hooks, so that a layer is counted before it is compressed.
         hooks = [layer.self_attn.register_forward_hook(count) for layer in self.layers]
         for layer in self.layers:
             layer.self_attn.masked_key_indices = None
@@ -258,8 +258,8 @@ class Model:
                                     for layer in self.layers], len(tokens), peak)
 
     def read_once(self, tokens, presses):
-        """What each press leaves of a text, which is read once for all: what a press takes from a layer
-        it takes after the layer has seen it. None takes nothing."""
+        """What each press keeps of a text, which is read once for all presses: a press compresses a layer
+        after the layer has run. A press of None keeps everything."""
         from transformers import DynamicCache
         cache = DynamicCache(config=self.model.config)
         kept, sizes, peaks = [[] for _ in presses], [0] * len(presses), [0] * len(presses)
@@ -305,7 +305,7 @@ class Model:
     def past_of(self, cache, masks, tokens, peak):
         size, bias = bytes_of(cache), None
         if any(mask is not None for mask in masks):
-            # Presses that only pretend: what is masked counts as gone.
+            # These presses only mask rows; masked rows count as removed.
             bias = []
             for layer, mask in zip(cache.layers, masks):
                 rows = None
@@ -315,30 +315,30 @@ class Model:
                     size -= 2 * len(mask[0]) * layer.keys.shape[-1] * layer.keys.element_size()
                 bias.append(rows)
         elif not all(self.is_global):
-            # Masks are made for the first layer of a kind from the place that layer 0 has reached,
-            # which has a window here and forgets on its own. With fewer rows before them, tokens
-            # would see those that follow. A bias, if only of zeros, makes attend() mask them.
+            # transformers builds the mask of global layers for the position that layer 0 has reached;
+            # layer 0 has a window here and is not compressed. In a global layer with fewer rows
+            # tokens would see later ones. A bias, even of zeros, makes attend() build its own mask.
             bias = [layer.keys.new_zeros(layer.keys.shape[1:3])
                     if whole and layer.keys.shape[2] < tokens else None
                     for layer, whole in zip(cache.layers, self.is_global)]
         return Past(cache, tokens, size, peak, bias)
 
     def follow(self, past, tokens, targets, chunk=1024):
-        """Of the last tokens, as many as there are targets: the log probability that the target comes
-        next, and whether it is the likeliest. The tokens join the past."""
+        """For each of the last len(targets) tokens the log probability that its target comes next, and
+        whether it is the most likely. Appends the tokens to the past."""
         torch, found = self.torch, []
         first = len(tokens) - len(targets)
         targets = torch.tensor(targets, device=self.device)
         self.bias = past.bias
         for begin in range(0, len(tokens), chunk):
             piece = torch.tensor([tokens[begin:begin + chunk]], device=self.device)
-            # Positions go on where the text ended, however much of it is left.
+            # Positions continue after the whole text, however few of its rows are kept.
             places = past.tokens + begin + torch.arange(piece.shape[1], device=self.device)[None]
             states = self.model.model(input_ids=piece, past_key_values=past.cache,
                                       position_ids=places).last_hidden_state[0]
             states = states[max(0, first - begin):]
             rows = self.model.lm_head(states).float().log_softmax(-1)
-            # Of some models rows are large: only what is asked of them stays.
+            # Rows of logits can be large: only the numbers of the targets are kept.
             wanted = targets[max(0, begin - first):][:len(rows), None]
             found.append((rows.gather(1, wanted)[:, 0], rows.argmax(-1) == wanted[:, 0]))
         past.tokens += len(tokens)
@@ -364,7 +364,7 @@ def ask(model, sample, read):
                 past = read(turn["text_tokens"])
                 found = figures(past)
                 prompt = turn["question_tokens"]
-            # The last token of an answer predicts nothing that is asked.
+            # No target follows the last token of an answer.
             logs, likeliest = model.follow(past, last + prompt + target[:-1], target)
             last = target[-1:]
             total += float(logs.sum())
@@ -375,7 +375,7 @@ def ask(model, sample, read):
 
 
 def goes_on(model, tokens, begin, read):
-    """-log p of the tokens that follow a piece of text, their mean."""
+    """Mean -log p of the tokens that follow a piece of text."""
     with model.torch.no_grad():
         past = read(model.begin + tokens[begin:begin + READ - 1])
         found = figures(past)
@@ -385,17 +385,17 @@ def goes_on(model, tokens, begin, read):
 
 
 def comes_again(model, tokens, read):
-    """-log p of a text that was read just before, the mean of its tokens."""
+    """Mean -log p of the tokens of a text that was read just before."""
     with model.torch.no_grad():
         past = read(model.begin + tokens[:TWICE])
         found = figures(past)
-        # The last token of the first copy predicts the first of the second, and is not asked.
+        # The first token of the second copy is not scored.
         logs, _ = model.follow(past, tokens[:TWICE - 1], tokens[1:TWICE])
     return {"nll": -float(logs.mean())} | found
 
 
 def text_probes(model, name, tokens, windows):
-    """Of a text, one after the other: each takes how to read, and gives a list of figures."""
+    """The probes of a text; each takes the function that reads, and returns a list of figures."""
     for window in range(1, windows + 1):
         begin = window * NEXT
         if begin + READ + NEXT > len(tokens):

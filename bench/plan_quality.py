@@ -93,7 +93,7 @@ class Bench:
             kept, size = [], 0
             for layer in range(layers):
                 name = f"selection.{layer}.nearest"
-                if name in found:  # one that is passed on was shown before
+                if name in found:  # an inherited selection is only in the layer that made it
                     nearest = np.load(found[name])
                     kept.append(nearest == np.arange(nearest.shape[-1]))
                     size = np.load(found[f"selection.{layer}.rows"]).shape[-1]
@@ -102,8 +102,8 @@ class Bench:
         return kept, size
 
     def measure(self, title, plan, dense, tokens, path=None):
-        """A plan on every text, and its module. Files that a plan names lie
-        beside its own, `path`."""
+        """Measures a plan on every text; also returns its module. Files that a plan names
+        are next to its own file, `path`."""
         say(title)
         module = self.compile(f"plan{self.plans}",
                               path or self.write(f"plan{self.plans}", plan))
@@ -184,7 +184,7 @@ class Bench:
         return found
 
     def seconds(self, module, text, tokens, decode):
-        """Of a prefill of so many tokens and of one token of decode after them."""
+        """Seconds of a prefill of `tokens` tokens, and of one token of decode after them."""
         prefill = self.run("bench", module, "--text", text, "-p", tokens, "-n", 0,
                            "-r", 1, "-o", "json")["tests"][0]
         one = self.run("bench", module, "--text", text, "-p", 0, "-n", decode, "-d",
@@ -192,7 +192,7 @@ class Bench:
         return tokens / prefill["tokens_per_second"], 1 / one["tokens_per_second"]
 
     def time(self, modules, text, tokens, decode):
-        """Medians of seconds() of each module, turns about."""
+        """The median seconds() of each module; modules take turns."""
         rows = {name: [] for name in modules}
         for _ in range(self.options.rounds):
             for name, module in modules.items():
@@ -215,7 +215,7 @@ class CostModel:
         self.decode = (decode2 - slope * t2, slope)
 
     def ratios(self, tokens, work, rows):
-        """Dense time over the plan's, prefill and decode."""
+        """Dense time relative to the plan's, for prefill and decode."""
         linear, quadratic = (self.prefill[0] * tokens, self.prefill[1] * tokens ** 2)
         rest, reading = self.decode[0], self.decode[1] * tokens
         return ((linear + quadratic) / (linear + quadratic * work),
@@ -228,7 +228,7 @@ def rows_read(plan, layers, tokens):
     for heads, layer in zip(plan["layers"], layers):
         for head, clusters in zip(heads["heads"] if isinstance(heads, dict) else heads,
                                   layer["clusters_of_heads"]):
-            # A block leaves the window at once, so half of one is there beside it.
+            # Tokens leave the window in whole blocks: on average half a block more is kept.
             exact = tokens if head == "dense" else head["window"] + plan["block"] / 2
             total += min(tokens, exact + (0 if head == "dense" else clusters))
             count += 1

@@ -61,12 +61,13 @@ class Shape:
         return attention + self.products * self.hidden * self.ffn
 
     def weight_bytes(self, ranks):
-        """That a rank reads for a token; the table of tokens is looked up."""
+        """Bytes of weights that a rank reads for a token; of the embedding table only a row
+        is read, which is not counted."""
         return self.bytes * (self.layers * self.layer_weights()
                              + self.vocab * self.hidden) / ranks
 
     def cache_bytes(self, depth, ranks):
-        """Of one sequence; a rank has one KV head at least."""
+        """Bytes of the cache of one sequence; a rank has at least one KV head."""
         heads = max(math.ceil(self.kv_heads / ranks), 1)
         return 2 * 2 * self.layers * depth * heads * self.head_size()
 
@@ -74,8 +75,8 @@ class Shape:
         return (2 if sums else 4) * self.layers + 1  # in layers, and the logits
 
     def exchanged_bytes(self, batch, sums):
-        """That a rank sends or gets in a step, in f32. A sum sends and gets a row;
-        of logits one row of the residual stream's size is counted."""
+        """Bytes that a rank sends or receives in a step, in f32. A sum sends and receives
+        a row; the logits count as a row of the residual stream's size."""
         if sums:
             return self.exchanges(sums) * 2 * 4 * batch * self.hidden
         row = self.heads * self.head_size() + self.ffn + 2 * self.hidden
@@ -86,15 +87,15 @@ class Shape:
 class Machine:
     name: str
     bandwidth: float  # bytes/s that kernels reach
-    launch: float     # s, of a launch that waits for the one before
+    launch: float     # seconds of a launch that waits for the one before
     launches: int = 5  # of a layer
 
 
 @dataclasses.dataclass
 class Link:
     name: str
-    latency: float    # s, of an exchange of few bytes
-    bandwidth: float  # bytes/s of one rank, in and out
+    latency: float    # seconds of an exchange of few bytes
+    bandwidth: float  # bytes/s of one rank in each direction
 
 
 def exchange_seconds(shape, batch, ranks, links, sums):

@@ -41,7 +41,7 @@ def arguments():
 
 
 def prompt(client, number, words):
-    """No two begin alike, so that nothing is gained by keeping prefixes."""
+    """A prompt; no two share a prefix, so that prefix caches gain nothing."""
     start = client * 7 + number * 3
     return f"Entry {client}-{number}: " + " ".join(
         WORDS[(start + i * (client % 5 + 1)) % len(WORDS)] for i in range(words))
@@ -108,7 +108,7 @@ class Running:
                 break
         if not self.port:
             raise RuntimeError(f"{command[0]} did not start")
-        # What it says later must not fill the pipe.
+        # Reads the rest of the log, so that the pipe does not fill.
         import threading
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
         for _ in range(600):

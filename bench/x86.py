@@ -30,7 +30,7 @@ PROMPTS = ["The capital of France is", "def fibonacci(n):\n    ", "1, 1, 2, 3, 5
 SAID = 32  # Tokens compared after each prompt.
 TEXT_TOKENS = 2048  # Tokens of the text whose perplexity is compared.
 THREADS = [1, 2, 4, 8, 16, 32, 64]
-COMPARED = [2, 8]  # Threads at which llama.cpp runs too, in turns.
+COMPARED = [2, 8]  # Threads at which all engines run in several rounds.
 ROUNDS = 3
 DECODED = 64  # Tokens of a measured decode.
 TINY = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2", "qwen2-window",
@@ -161,9 +161,9 @@ def pack_tiny(options, folder):
 
 
 def work(model):
-    """Of one token: operations of products in layers and in the head, bytes of
-    weights, and operations of attention for each token before. Read from the
-    header of a GGUF file."""
+    """The work of one token: operations of the products in layers and in the head,
+    bytes of weights, and operations of attention for each earlier token. Read from
+    the header of a GGUF file."""
     file = open(model, "rb")
 
     def number(form):
@@ -264,7 +264,7 @@ def allow_tiles():
 
 
 def check_kernels(folder, cases, code):
-    """How many cases of `code` are right, of how many."""
+    """'N of M' cases of `code` are right."""
     import numpy as np
 
     allow_tiles()
@@ -291,7 +291,7 @@ def check_kernels(folder, cases, code):
 
 
 def check_attention(folder, cases):
-    """How many cases of attention by AMX are right, of how many."""
+    """'N of M' cases of attention by AMX are right."""
     import numpy as np
 
     allow_tiles()
@@ -312,7 +312,7 @@ def check_attention(folder, cases):
 
 
 def check_tiny(folder, runner, code):
-    """How many tiny models are right, of how many."""
+    """'N of M' tiny models are right."""
     import numpy as np
 
     right = 0
@@ -391,8 +391,8 @@ def run(options):
 
 
 def find_peers(folder):
-    """llama.cpp on the same file, and where llama-quantize is there on the same
-    numbers in Q4_0, for which it has more kernels."""
+    """llama.cpp on the same file and, if llama-quantize is found, on the same
+    weights in Q4_0, for which it has more kernels."""
     bench = os.environ.get("LLAMA_BENCH") or shutil.which("llama-bench")
     if not bench:
         print("\nllama.cpp is left out: llama-bench is not in PATH; LLAMA_BENCH may name it")
@@ -406,8 +406,8 @@ def find_peers(folder):
 
 
 def measure(codes, cores, runner, folder):
-    """Engines take turns. Where llama.cpp is compared there are several rounds,
-    and elsewhere one of the best code and the same file."""
+    """Engines take turns. At the thread counts of COMPARED all engines run, in several
+    rounds; at others the best code and llama.cpp on the same file run once."""
     peers = find_peers(folder)
     engines = {f"Gist, {code}": lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
                for code in codes} | peers

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Attributes are declared in several .td files. The dialect reads the name of
-// an attribute once and asks the files in turn.
+// an attribute once and tries the parsers of the files in turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace gist {
 /// Reads the attribute called `name` if it is one of `Attrs`; nothing
 /// otherwise.
 /// An attribute that is one of them but cannot be read is a failure, so no
-/// other file is asked.
+/// other file is tried.
 template <typename... Attrs>
 mlir::OptionalParseResult parseOneOf(mlir::AsmParser &parser,
                                      llvm::StringRef name, mlir::Type type,

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Heads are computed one after the other. Within a head a score of -infinity
-// means that the query does not see the key, so every rule of who sees whom is
-// a rule for scores.
+// means that the query does not see the key, so every rule about which keys a
+// query sees is a rule for scores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -331,7 +331,7 @@ static Value createCopy(ImplicitLocOpBuilder &b, AttendOp op, const Head &head,
 }
 
 /// `rows` in f32 with those before `e` replaced by the means of clusters, which
-/// mean nothing for clusters without members.
+/// are undefined for clusters without members.
 static Value createSlots(ImplicitLocOpBuilder &b, Value rows, Value sums,
                          Value counts, Value e) {
   auto choose = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {

@@ -165,7 +165,8 @@ static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
   Value zero = createF32(b, 0), one = createF32(b, 1);
   Value n =
       arith::SelectOp::create(b, isNew, zero, load(b, cache.weights, unit));
-  // Founding is mixing with nothing; only then is there a unit to set.
+  // In a new cluster the old weight is zero, so mixing stores the row. Only
+  // then is the unit written.
   cache.units = createIf(b, isNew, cache.units, [&](ImplicitLocOpBuilder &b) {
     return SmallVector<Value>{
         mixRow(b, cache.units, unit, cache.keys, row, zero, inverse)};
@@ -183,7 +184,7 @@ static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
 }
 
 /// The cluster with the largest dot product of its unit and the key in `row`,
-/// and that product; -1 and -infinity where there is none.
+/// and that product; -1 and -infinity if there is no cluster.
 static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
                                       const Cache &cache,
                                       const ClusterHead &plan, Value row,
@@ -252,8 +253,8 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b,
   });
 }
 
-/// Absorbs the tokens that are in the window no more. `op` is an update or what
-/// absorbs for all layers.
+/// Absorbs the tokens that have left the window. `op` is a ClusterUpdateOp or a
+/// ClusterAbsorbOp.
 template <typename OpTy>
 static SmallVector<Value> leaveWindow(ImplicitLocOpBuilder &b, OpTy op,
                                       const ClusterHead &plan, Value layer,
@@ -411,7 +412,7 @@ private:
           b, zero, keys, seen,
           [&](ImplicitLocOpBuilder &b, Value j, ValueRange carried) {
             Value isCluster = compare(b, CmpIPredicate::slt, j, count);
-            // For a cluster this is some token, whose row is computed and not
+            // For a cluster this is an arbitrary token, and its row is not
             // used.
             Value token = add(b, first, subOrZero(b, j, count));
             Value row = arith::SelectOp::create(

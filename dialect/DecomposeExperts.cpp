@@ -31,8 +31,8 @@ static Value split(ImplicitLocOpBuilder &b, Value rows, int64_t count,
   return tensor::ExpandShapeOp::create(b, cut, rows, Groups{{0}, {1, 2}});
 }
 
-/// `number` or the nearest that is in [0, count): a number that names nothing
-/// must not read what is not there.
+/// `number` clamped to [0, count): a number out of range must not read out of
+/// bounds.
 static Value clamp(ImplicitLocOpBuilder &b, Value number, int64_t count) {
   Value least = createI32(b, 0);
   Value most = createI32(b, static_cast<int32_t>(count - 1));
@@ -86,7 +86,8 @@ struct DecomposeQuantizedExpertMatmul final
   LogicalResult matchAndRewrite(QuantizedExpertMatmulOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getPackedAttr())
-      return rewriter.notifyMatchFailure(op, "packed weights are a target's");
+      return rewriter.notifyMatchFailure(
+          op, "packed weights are specific to a target");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t blocks = op.getValues().getType().getDimSize(1) / kBlock;
     Value values = split(b, op.getValues(), blocks, kBlock);

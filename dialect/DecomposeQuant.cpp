@@ -122,7 +122,8 @@ struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
   LogicalResult matchAndRewrite(QuantizedMatmulOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getPackedAttr())
-      return rewriter.notifyMatchFailure(op, "packed weights are a target's");
+      return rewriter.notifyMatchFailure(
+          op, "packed weights are specific to a target");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value values = cutIntoBlocks(b, op.getValues());
     OpFoldResult rows = getSize(b, values, 0), blocks = getSize(b, values, 1);

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every token is compared with every other: slow, and plainly what the op says.
+// Every token is compared with every other: slow, but the same steps as the
+// op's description.
 //
 //===----------------------------------------------------------------------===//
 

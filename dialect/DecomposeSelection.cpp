@@ -54,8 +54,8 @@ static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
   return createLoops(b, "t->t", squares, empty, invert);
 }
 
-/// cos(s,t) of every row t with every row s, -infinity where there is none or s
-/// is of another sequence.
+/// cos(s,t) of every row t with every row s, -infinity if a row has no
+/// direction or s is of another sequence.
 static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
                            Similarity similarity, const Sequences &sequences) {
   SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0), getSize(b, rows, 0)};
@@ -80,8 +80,8 @@ static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
                      createEmpty(b, sizes, b.getF32Type()), normalize);
 }
 
-/// Theta of a head: what `tau` gives, or the head's of `taus`, of which one
-/// that is not in (0, 1), a NaN included, keeps every token.
+/// Theta of a head, from `tau` or from its entry of `taus`. An entry that is
+/// not in (0, 1), such as a NaN, keeps every token.
 template <typename OpTy>
 static Value createTheta(ImplicitLocOpBuilder &b, OpTy op, Value head) {
   if (!op.getTaus())
@@ -135,7 +135,7 @@ static Value createCovered(ImplicitLocOpBuilder &b, Value cosines, Value among,
 }
 
 /// The tokens of `lhs` that are not in `rhs`.
-// For flags, more than the other is the one without the other.
+// For flags, lhs > rhs is "lhs and not rhs".
 static Value createDifference(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   auto subtract = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     return compare(b, CmpIPredicate::ugt, args[0], args[1]);
@@ -208,27 +208,27 @@ static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
 //===----------------------------------------------------------------------===//
 
 /// For each row the smallest id of the set `among` in its reach that has the
-/// largest cosine with it; -1 where there is none.
-/// A cosine of -infinity never wins: rows without a direction have no nearest.
+/// largest cosine with it; -1 if there is no such token. A cosine of -infinity
+/// never wins: rows without a direction have no nearest.
 static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value among,
                            Reach reach) {
   OpFoldResult rows = getSize(b, cosines, 0);
   Value lowest = createFilled(b, rows, createF32(b, -kInfinity));
-  Value nobody = createFilled(b, rows, createI32(b, -1));
+  Value none = createFilled(b, rows, createI32(b, -1));
   auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
-    Value cos = args[0], best = args[2], who = args[3];
+    Value cos = args[0], best = args[2], owner = args[3];
     Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
     // Ties go to the smallest id whatever the order of the loop.
     Value id = toI32(b, s);
     Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
-                            compare(b, CmpIPredicate::slt, id, who)});
+                            compare(b, CmpIPredicate::slt, id, owner)});
     Value isBetter = arith::OrIOp::create(
         b, compare(b, CmpFPredicate::OGT, cos, best), isTie);
     Value wins = allOf(b, {args[1], isBetter, isInReach(b, reach, s, t)});
     return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
-                              arith::SelectOp::create(b, wins, id, who)};
+                              arith::SelectOp::create(b, wins, id, owner)};
   };
-  return createLoops(b, "ts,s->t", {cosines, among}, ValueRange{lowest, nobody},
+  return createLoops(b, "ts,s->t", {cosines, among}, ValueRange{lowest, none},
                      improve)[1];
 }
 
@@ -254,7 +254,7 @@ static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
                                       Value cosines, bool isCausal) {
   OpFoldResult tokens = getSize(b, kept, 0);
   Value ids = createIds(b, kept);
-  Value who =
+  Value best =
       createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any);
   // A kept token is its own nearest, also where another is exactly as near.
   auto chooseOwn = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
@@ -262,7 +262,7 @@ static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
                                    args[1]);
   };
   Value nearest =
-      createLoops(b, "t,t->t", {kept, who},
+      createLoops(b, "t,t->t", {kept, best},
                   createEmpty(b, tokens, b.getI32Type()), chooseOwn);
   auto countMembers = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     Value isMember = compare(b, CmpIPredicate::eq, args[0], args[1]);

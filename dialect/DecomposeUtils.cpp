@@ -159,7 +159,7 @@ Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
 //===----------------------------------------------------------------------===//
 
 /// "tv,t->tv": letters are dimensions. Those of the result are parallel loops,
-/// the others are summed over, or whatever `body` does with what is there.
+/// the others are reductions, by `body`.
 SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
                                      ValueRange inputs, ValueRange inits,
                                      ValuesBody body) {
@@ -273,7 +273,7 @@ Bounds Sequences::getBoundsIn(ImplicitLocOpBuilder &b, Value otherOffsets,
                               Value i) const {
   Value number = toIndex(b, load(b, numbers, i));
   // Rows outside all sequences go with the first or last one, so that nothing
-  // is read out of bounds; their results mean nothing.
+  // is read out of bounds; their results are undefined.
   Value last =
       arith::SubIOp::create(b, getSizeValue(b, offsets, 0), createIndex(b, 2));
   number = arith::MinSIOp::create(b, number, last);

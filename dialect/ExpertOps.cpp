@@ -103,8 +103,8 @@ ExpertMatmulOp::reifyResultShapes(OpBuilder &builder,
 // quantized_expert_matmul
 //===----------------------------------------------------------------------===//
 
-/// Rows and columns of the numbers that `weight` stands for, or what says that
-/// they are not static.
+/// Rows and columns of the numbers that `weight` stands for; dynamic if they
+/// are not static.
 static std::pair<int64_t, int64_t> getStoredSizes(RankedTensorType weight,
                                                   BlockFormat format,
                                                   PackingAttr packing) {

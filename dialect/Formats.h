@@ -20,7 +20,7 @@
 namespace gist {
 
 WeightFormat getWeightFormat(BlockFormat format);
-/// Of a format that has blocks.
+/// `format` must have blocks.
 BlockFormat getBlockFormat(WeightFormat format);
 const FormatInfo &getFormatInfo(BlockFormat format);
 

@@ -12,11 +12,11 @@
 //                          the tokens kept exactly, then the means of clusters
 //   units         N x D    the key that founded each cluster, of norm one
 //   weights       N        how many tokens a cluster stands for
-//   counts        L x H    the clusters that there are
+//   counts        L x H    the number of clusters
 //
 // and `heads`, L x H x 8, says for each layer and KV head
 //
-//   0  first row of the ring         4  clusters that there is room for
+//   0  first row of the ring         4  the most clusters that fit
 //   1  rows of the ring              5  window; negative: all tokens are exact
 //   2  first row of the means        6  sinks; negative: clusters
 //   3  first unit and weight         7  theta; 2 + share: drawn at random
@@ -55,7 +55,7 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     the head has a window, the tokens t from max(0, past - block - window) up to
     but not including max(0, past - window) are absorbed in ascending order.
     With x the key of t, kept in row t mod (rows of the ring) of the ring, and
-    c[j] = dot(unit[j], x) / |x| for the clusters that there are so far,
+    c[j] = dot(unit[j], x) / |x| for the existing clusters,
 
     - t joins the cluster with the largest c, ties to the smallest, if c >=
       theta: the means of keys and of values become (n m + x) / (n + 1) and n
@@ -69,12 +69,12 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     With `sinks` >= 0 the first `sinks` tokens found clusters, and the others are
     dropped.
 
-    With theta = 2 + share, what is compared with it is not c but a number of the
-    token's own, 2 + u, where u in [0, 1) is a fixed hash of t: that share of the
-    tokens found clusters whatever they are like, and the others join the nearest
-    one. It is what choosing clusters well is measured against. u is the upper 22
-    bits of the finalizer of MurmurHash3 (32 bits) of t; it is 0 for t = 0, so
-    that there always is a cluster to join.
+    With theta = 2 + share, theta is compared not with c but with 2 + u, where u
+    in [0, 1) is a fixed hash of t: that share of the tokens found clusters
+    whatever their keys are, and the others join the nearest one. It is the
+    baseline for choosing clusters well. u is the upper 22 bits of the finalizer
+    of MurmurHash3 (32 bits) of t; it is 0 for t = 0, so that there always is a
+    cluster to join.
 
     Then the keys and values of this call go into the ring, token past + i into
     row (past + i) mod (rows of the ring). With `absorbed` that is all: a
@@ -140,10 +140,9 @@ def Gist_ClusterAbsorbOp : Op<Gist_Dialect, "cluster_absorb", [
   let description = [{
     What `gist.cluster_update` does first, for all KV heads of the layers from
     `begin` up to but not including `end` at once: where `past` is a positive
-    multiple of `block`, the tokens that are in the window no more join
-    clusters. Heads do not depend on each other, so each has a workgroup. With
-    the tokens of a call added to `past`, it is what the next call would begin
-    with.
+    multiple of `block`, the tokens that have left the window join clusters.
+    Heads do not depend on each other, so each has a workgroup. With the tokens
+    of a call added to `past`, it is what the next call would begin with.
 
     The layers' own updates then have `absorbed`.
 

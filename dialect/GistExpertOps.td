@@ -38,7 +38,7 @@ def Gist_ExpertMatmulOp : Gist_ExpertOp<"expert_matmul"> {
 
     Numerics: sums in f32, in no fixed order. Where `experts` holds a number
     that is not in [0, E) the result has no meaning; nothing outside of the
-    weight is read. A weight that nobody names is not read, so what it holds
+    weight is read. A weight that no token names is not read, so its content
     does not matter, NaN included.
 
     Constraints:

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace gist;
 
-// The dialect reads the name before it asks here.
-// Generated, and not called: it would read the name itself.
+// Generated but not called: it would read the name itself, which the dialect
+// has already done.
 [[maybe_unused]] static OptionalParseResult
 generatedAttributeParser(AsmParser &parser, StringRef *mnemonic, Type type,
                          Attribute &value);

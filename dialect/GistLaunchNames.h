@@ -33,8 +33,8 @@ inline constexpr llvm::StringLiteral kWaitsAttr = "gist.waits";
 inline constexpr llvm::StringLiteral kByTableAttr = "gist.by_table";
 inline constexpr llvm::StringLiteral kByTableSuffix = "_by_table";
 
-/// On an entry, and on the kernels of its products: calls have at most so many
-/// tokens, and so have products that many rows.
+/// On an entry, and on the kernels of its products: the largest number of
+/// tokens of a call, and so of rows of a product.
 inline constexpr llvm::StringLiteral kMaxTokensAttr = "gist.max_tokens";
 
 } // namespace gist

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every discardable attribute of the dialect: what it stands on, what it holds
-// and who reads it. VerifyAttrs.cpp enforces the first two; a name that is not
-// listed there is refused, so a new one needs a line here and one there.
+// and which pass reads it. VerifyAttrs.cpp enforces the first two; a name that
+// is not listed there is refused, so a new one needs a line here and one there.
 //
 //===----------------------------------------------------------------------===//
 

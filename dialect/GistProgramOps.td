@@ -11,10 +11,11 @@
 //   gist.kernel = #gist.kernel<kind = …, outputs = n>
 //
 // which GistKernelAttrs.td describes. Its last n arguments are destinations,
-// tied in order to its results. It sees everything it needs as arguments: tensors, and index values for what
-// differs from call to call (the layer, the tokens before this call). At run
-// time an argument is one 64-bit slot, an address or a number, in order; the
-// dynamic sizes of the tensor arguments follow, one slot each, in order.
+// tied in order to its results. It sees everything it needs as arguments:
+// tensors, and index values for what differs from call to call (the layer, the
+// tokens before this call). At run time an argument is one 64-bit slot, an
+// address or a number, in order; the dynamic sizes of the tensor arguments
+// follow, one slot each, in order.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace gist;
 
-// The dialect reads the name before it asks here.
+// Not called: the dialect has read the name already.
 [[maybe_unused]] static OptionalParseResult
 generatedAttributeParser(AsmParser &parser, StringRef *mnemonic, Type type,
                          Attribute &value);

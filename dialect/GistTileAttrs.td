@@ -244,8 +244,8 @@ def Gist_GpuGemvAttr
     : Gist_TileFamily<"GpuGemv", "gpu_gemv", Gist_GpuTileInterface> {
   let summary = "how a product of few rows is cut for a GPU";
   let description = [{
-    - `rows`: rows of x, all that there are. 16 stands for 1 to 16 rows, whose
-      number is known when the kernel runs: matrix instructions multiply them.
+    - `rows`: all rows of x. 16 stands for 1 to 16 rows, whose number is known
+      at run time: matrix instructions multiply them.
     - `columns`: rows of W, which are columns of the result, of a workgroup.
     - `lanes`: neighbouring lanes that share a row of W.
     - `waves`: how waves share the work: those that have other rows of W, and
@@ -374,7 +374,7 @@ def Gist_GpuSelectionAttr
       two f16 each; with f8E4M3FNUZ they are rounded to 8 bits.
     - `group`: rows of tiles that are visited together, column by column, so that
       both sides stay in the cache.
-    - `loads`: loads of a thread that are on their way together where somebody
+    - `loads`: loads that a thread has in flight together while one workgroup
       decides what comes next.
 
     ```mlir

@@ -38,11 +38,11 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
   let summary = "a product of tensors as the steps of one workgroup";
   let description = [{
     y = x W^T, with x of M x K and W of N x K. The body says what one workgroup
-    does for its tile of y, `workgroup` rows and columns from those on that it
-    is given as arguments, and yields the tile. Tiles that reach over the end of
-    y are cut off there. `waves` is how the waves of the workgroup share the tile,
-    along rows and columns. Of the destination the sizes count, not the numbers:
-    what follows the product is computed from a tile while it is in registers.
+    does for its tile of y, `workgroup` rows and columns that begin at its
+    arguments, and yields the tile. Tiles that reach over the end of y are cut
+    off there. `waves` is how the waves of the workgroup share the tile, along
+    rows and columns. Of the destination the sizes count, not the numbers: what
+    follows the product is computed from a tile while it is in registers.
 
     With `paired`, what follows needs column j of both halves of y at once, such
     as a gate and what it lets through. Column 2j of all tiles together is then
@@ -117,10 +117,10 @@ def Gist_TileFetchOp : Gist_TileOp<"fetch", [Pure]> {
   let summary = "load a tile of an operand into registers";
   let description = [{
     What numbers `k` to `k` + depth of the rows from `row` on are made of. Rows
-    past the end repeat the last one; numbers past the end are something of the
-    row, until `gist.tile_stage` makes zeros of them. An operand that is not
-    memory, such as block-quantised weights, is computed: loads are written
-    here, and the rest where the tile is staged.
+    past the end repeat the last one; numbers past the end are undefined until
+    `gist.tile_stage` replaces them by zeros. An operand that is not memory,
+    such as block-quantised weights, is computed: loads are written here, and
+    the rest where the tile is staged.
 
     ```mlir
     %f = gist.tile_fetch %x[%row, %k] : tensor<?x576xf32> -> vector<128x32xf32>

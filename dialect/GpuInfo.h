@@ -35,7 +35,7 @@ struct GpuInfo {
 /// as gfx942:sramecc+:xnack-, whose features are then in the row.
 const GpuInfo *getGpuInfo(llvm::StringRef name);
 
-/// All rows, in the order a user is told.
+/// All rows, in the order of messages.
 llvm::ArrayRef<GpuInfo> getGpuTable();
 
 } // namespace gist

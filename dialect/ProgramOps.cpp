@@ -17,11 +17,11 @@
 using namespace mlir;
 using namespace gist;
 
-/// Asked for here and not in verify(): a symbol of another op is looked up.
+/// Here and not in verify(), because it looks up a symbol.
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getKernelAttr());
-  // What the runtime does itself has no body, and nothing to say of one.
+  // Collectives, which the runtime executes, have no body and no gist.kernel.
   bool isCollective = kernel && kernel->hasAttr(kCollectiveAttr);
   if (!isCollective && (!kernel || !gist::getKernelAttr(kernel))) // (C1)
     return emitOpError("expects a kernel, got ") << getKernelAttr();

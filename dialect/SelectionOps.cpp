@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace gist;
 
-/// The type of the selection over `tokens`; null, with an error, when there is
-/// none.
+/// The type of the selection over `tokens`; null, with an error, if these are
+/// not valid rows.
 static SelectionType inferSelection(std::optional<Location> location,
                                     Value tokens) {
   RankedTensorType type = getTensorType(location, tokens, 2, 3, "tokens");
@@ -52,7 +52,7 @@ static Value createKeepAll(OpBuilder &builder, Location location,
 
 /// What both ops that select ask of `taus` and `subspace`.
 template <typename OpTy> static LogicalResult verifyHints(OpTy op) {
-  // What there is a row of: tokens, or tokens x heads.
+  // The dimensions that number the rows: tokens, or tokens x heads.
   ArrayRef<int64_t> rows = op.getTokens().getType().getShape().drop_back();
   if (auto taus = op.getTaus()) {
     int64_t heads = rows.size() == 2 ? rows[1] : 1;

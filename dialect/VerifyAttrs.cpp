@@ -57,14 +57,14 @@ static bool isTwoRanks(Attribute attribute) {
          ranks[0] != ranks[1];
 }
 
-/// A map to one number, of symbols alone.
+/// A map with one result and only symbols.
 static bool isSize(Attribute attribute) {
   auto map = dyn_cast<AffineMapAttr>(attribute);
   return map && map.getValue().getNumDims() == 0 &&
          map.getValue().getNumResults() == 1;
 }
 
-/// Of the tokens, the tokens before and the capacity, in this order.
+/// The symbols are the tokens, the tokens before and the capacity.
 static bool isArenaSize(Attribute attribute) {
   return isSize(attribute) &&
          cast<AffineMapAttr>(attribute).getValue().getNumSymbols() ==
@@ -123,7 +123,7 @@ struct Rule {
 };
 } // namespace
 
-/// Units say something by being there.
+/// What unit attributes hold.
 static constexpr StringLiteral kUnit = "nothing (a unit attribute)";
 
 static const Rule kRules[] = {
@@ -232,7 +232,7 @@ static LogicalResult verify(Operation *op, NamedAttribute attribute,
 /// MLIR calls these for every attribute that begins with "gist.".
 LogicalResult GistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
-  // It says what the function is, so it is held against the whole of it.
+  // It describes the whole function, so it is verified against all of it.
   if (attribute.getName() == kKernelAttr)
     return verifyKernelAttr(op, attribute.getValue());
   return ::verify(op, attribute,

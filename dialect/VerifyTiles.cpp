@@ -7,7 +7,7 @@
 //
 // What holds of a choice whatever the kernel and the processor are. A tile may
 // be written by hand, so generators rely on nothing else. What depends on the
-// kernel or the processor is asked where the kernel's entry is.
+// kernel or the processor is checked where the kernel's entry is.
 //
 //===----------------------------------------------------------------------===//
 

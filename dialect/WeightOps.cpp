@@ -21,7 +21,7 @@ LogicalResult WeightOp::verify() {
   if (getName().empty() || !type || !type.hasStaticShape()) // (C1)
     return emitOpError("expects a name and a static shape, got \"")
            << getName() << "\" and " << getResult().getType();
-  // No layer at all is how a weight of the whole model says so.
+  // A weight of the whole model has no layer.
   if (IntegerAttr layer = getLayerAttr(); layer && layer.getInt() < 0) // (C2)
     return emitOpError("expects a layer that is not negative, got ")
            << layer.getInt();

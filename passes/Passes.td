@@ -33,8 +33,8 @@ def RaiseSizesPass : Pass<"gist-raise-sizes", "::mlir::func::FuncOp"> {
 
     Arguments lose the dimensions of one before the dynamic one, so that it is the
     first, as in graphs of imported models. An assert in the body of a gather says
-    that an index is inside of its table. Kernels cannot stop, so the index is
-    moved inside instead.
+    that an index is inside of its table. Kernels cannot abort, so the index is
+    clamped instead.
 
     Refused, at the op: an argument with two dynamic dimensions, or with one that
     is after a dimension of more than one element; an assert that sizes do not
@@ -68,7 +68,7 @@ def RaiseViewsPass : Pass<"gist-raise-views", "::mlir::func::FuncOp"> {
 }
 
 def DropUnitDimsPass : Pass<"gist-drop-unit-dims", "::mlir::func::FuncOp"> {
-  let summary = "a batch of one is no dimension";
+  let summary = "drop dimensions of one, such as the batch";
   let description = [{
     Models in frameworks work on batches, and here the batch is one. Its dimension
     is dropped wherever ops carry it along, so that rows are tokens: 1 x T x d
@@ -84,9 +84,9 @@ def RaiseWeightsPass : Pass<"gist-raise-weights", "::mlir::ModuleOp"> {
   let summary = "constants of a graph become weights";
   let description = [{
     Tensors of numbers that a graph has as constants become `gist.weight`, with the
-    content in a `gist.constant_weight`. The name is that of the resource where the
-    constant is one that somebody named; torch-mlir's own names, and constants
-    without one, become `constant.0` and so on. Equal constants are one weight.
+    content in a `gist.constant_weight`. The name is that of the resource if a
+    person has named it; torch-mlir's own names, and constants without one,
+    become `constant.0` and so on. Equal constants are one weight.
 
     ```mlir
     %w = arith.constant dense_resource<h.0.c_fc.weight> : tensor<96x24xf32>
@@ -179,8 +179,8 @@ def NameLayersPass : Pass<"gist-name-layers", "::mlir::func::FuncOp"> {
 def StoreBooleansPass : Pass<"gist-store-booleans", "::mlir::func::FuncOp"> {
   let summary = "tensors of booleans are stored as bytes";
   let description = [{
-    Memory has no bits. A `linalg.generic` that gives booleans to another op gives
-    bytes, 0 or 1, and whoever reads them compares with zero.
+    Buffers hold whole bytes. A `linalg.generic` that gives booleans to another
+    op gives bytes, 0 or 1, and readers compare them with zero.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -413,9 +413,9 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
     ```
 
     A module for a GPU gets a second copy of `prefill`, which is called `short`.
-    How many tokens it takes is not known, only that there are at most 16
-    (`gist.max_tokens`): its products read W once, by matrix instructions of 16
-    rows, and have the norm before them inside where rows are short.
+    Its number of tokens is dynamic, but at most 16 (`gist.max_tokens`): its
+    products read W once, by matrix instructions of 16 rows, and have the norm
+    before them inside where rows are short.
 
     A module without `from`, or with a `to` of its own, is left alone.
   }];
@@ -609,7 +609,7 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
 }
 
 def LowerGatesPass : Pass<"gist-lower-gates", "::mlir::ModuleOp"> {
-  let summary = "write gated projections as products that rows ask for";
+  let summary = "lower gated projections to products with a guard for each row";
   let description = [{
     With the level of a row as `gist.gated_projection` defines it,
 
@@ -632,7 +632,7 @@ def LowerGatesPass : Pass<"gist-lower-gates", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"guards", "guards", "bool", /*default=*/"true",
-           "let products ask who needs them; else all rows are multiplied">,
+           "products read the guard of each row; else all rows are multiplied">,
   ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
@@ -671,18 +671,18 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     the cache as well. Remarks of the category `gist-form-kernels` say why an op
     was not fused.
 
-    A launch on a GPU costs more than what is computed twice to save it. For a
-    module whose `gist.target` is one, four more things become one kernel: a
+    On a GPU a launch costs more than computing something twice to save it. For
+    a module whose `gist.target` is a GPU, four more things become one kernel: a
     product whose halves meet element by element (gate and up) and what they
     give; the norm before a product of few rows, which every workgroup then
     computes, and that product, unless the norm takes two sums of a long row or
-    rows are up to 16 and long; what
-    is computed of the rows of one product: rotary embeddings, and keys and values
-    on their way to the cache; and, for one token, all of that and its attention,
-    which reads the token's own key and value before they are in the cache. On
-    sm_90, where weights are few, attention of one token has the products before
-    and behind it as well. The one behind it then gives a row for the heads of
-    each KV head, and what reads the residual stream adds them up:
+    rows are up to 16 and long; what is computed of the rows of one product:
+    rotary embeddings, and keys and values on their way to the cache; and, for
+    one token, all of that and its attention, which reads the token's own key
+    and value before they are in the cache. On sm_90, where weights are few,
+    attention of one token has the products before and behind it as well. The
+    one behind it then gives a row for the heads of each KV head, and what reads
+    the residual stream adds them up:
 
     ```mlir
     %o = linalg.matmul ... ins(%heads, %w : ...) -> tensor<1x576xf32>
@@ -860,7 +860,7 @@ def AddScratchPass : Pass<"gist-add-scratch", "::mlir::ModuleOp"> {
 }
 
 def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
-  let summary = "leave out what calls kernels";
+  let summary = "remove functions that call kernels";
   let description = [{
     A device runs only kernels. Removes the functions that call them
     (`gist.dispatch`) and the definitions of weights that these read, so that the module of `-gist-kernels` can be lowered as it is; -gist-memory
@@ -875,8 +875,10 @@ def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
 
     A function that calls no kernel is left alone.
 
-    What a kernel may know of its calls is written on its arguments before they go. For sm_90, `gist.constant` marks those that are a weight in
-    every call: no kernel writes them, so they can be read before earlier kernels are over. For GPUs, `gist.by_table` marks kernels whose launches
+    Facts about the calls of a kernel are written on its arguments before the
+    calls are removed. For sm_90, `gist.constant` marks those that are a weight
+    in every call: no kernel writes them, so they can be read before earlier
+    kernels are over. For GPUs, `gist.by_table` marks kernels whose launches
     sequences share (docs/decisions/016-rows-of-many-sequences.md).
   }];
 }
@@ -1129,7 +1131,7 @@ def LowerToCPUPass : Pass<"gist-lower-to-cpu", "::mlir::func::FuncOp"> {
 }
 
 def LowerVectorsPass : Pass<"gist-lower-vectors", "::mlir::func::FuncOp"> {
-  let summary = "make vector ops and functions of them what a CPU has";
+  let summary = "lower vector ops and math functions to what a CPU has";
   let description = [{
     Transfers become loads and stores (masked ones at the edge of a tensor), and
     exp, tanh, erf and their like become polynomials: kernels call no library.
@@ -1142,7 +1144,7 @@ def LowerVectorsPass : Pass<"gist-lower-vectors", "::mlir::func::FuncOp"> {
 }
 
 def ExpandFloatsPass : Pass<"gist-expand-floats", "::mlir::ModuleOp"> {
-  let summary = "write what a CPU has no instruction for in others";
+  let summary = "expand float ops that a CPU has no instruction for";
   let description = [{
     LLVM would call a library, and kernels call none. On x86-64 without F16C
     conversions from and to f16 become integer operations with the same results,
@@ -1156,8 +1158,8 @@ def ExpandFloatsPass : Pass<"gist-expand-floats", "::mlir::ModuleOp"> {
     %y = arith.addf %p, %c : f32
     ```
 
-    A module for a CPU that has these instructions, or for none that it names,
-    is left as it is.
+    A module for a CPU that has these instructions, or without a CPU target, is
+    left as it is.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"
@@ -1209,7 +1211,7 @@ def PlanMemoryPass : Pass<"gist-plan-memory", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def InlineKernelsPass : Pass<"gist-inline-kernels", "::mlir::ModuleOp"> {
-  let summary = "write out kernels that another compiler makes code of";
+  let summary = "inline kernels that another compiler compiles";
   let description = [{
     Replaces calls of kernels that have no `gist.grid`, so no code of ours, by
     what the kernels compute, and removes these kernels.
@@ -1224,7 +1226,7 @@ def InlineKernelsPass : Pass<"gist-inline-kernels", "::mlir::ModuleOp"> {
 }
 
 def ExportToIreePass : Pass<"gist-export-to-iree", "::mlir::ModuleOp"> {
-  let summary = "make weights, state and calls what IREE has for them";
+  let summary = "turn weights, state and calls into IREE's ops";
   let description = [{
     The ops are IREE's, which this compiler does not know: they are written in
     their generic form, and the context must allow dialects that are not
@@ -1282,8 +1284,8 @@ def BatchSelectionsPass : Pass<"gist-batch-selections"> {
     `linalg.batch_matmul` of all cosines, a batch for each head, by one
     `flow.dispatch.workgroups` that visits tokens in order, and by loops without
     an order. It computes what `-gist-decompose` gives, whose loops over tokens
-    IREE would run on its host. How many tokens are kept is a number on the
-    device; no tensor has it as a size.
+    IREE would run on its host. The number of kept tokens stays on the device;
+    no tensor has it as a size.
 
     ```mlir
     %s = gist.gram_select %x, 3.0e-1 causal : tensor<?x576xf32>
@@ -1314,18 +1316,18 @@ def BatchAttentionPass : Pass<"gist-batch-attention"> {
     heads; compilers that know linalg make faster code of this.
 
     `gist.cluster_attention` becomes the same on keys that are gathered first.
-    How many there are is known on the device alone. So they have room for the
-    most that the plan allows after as many tokens, where a `gist.head_table`
-    defines the plan, else for all tokens; and what is beyond is hidden.
+    Their number is known only on the device. So the tensor has room for the
+    most that the plan allows after that many tokens, if a `gist.head_table`
+    defines the plan, else for all tokens; the rest is masked.
 
     `gist.attend` becomes the same, with a place for every token among the keys:
-    how many representatives there are is not known either. Products with the
-    means of clusters are made in a `flow.dispatch.workgroups`, where sums are
-    added up.
+    the number of representatives is not known either. Products with the means
+    of clusters are made in a `flow.dispatch.workgroups`, where sums are added
+    up.
 
     One thing differs: a value that a query does not see is multiplied by zero
-    here, so that one that is NaN shows. Ragged batches (`offsets`), and clusters
-    with rows of their `own`, are left alone, and so are kernels.
+    here, so that a NaN there shows in the result. Ragged batches (`offsets`),
+    and clusters with rows of their `own`, are left alone, and so are kernels.
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",

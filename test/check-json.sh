@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fails when code parses JSON itself. One file does, runtime/support/Json.cpp,
-# which bounds how deep it nests, and everybody else asks that. The header of
-# safetensors is read as it comes, without a tree of what is not asked for.
+# which bounds how deep it nests, and all other code uses that. The header of
+# safetensors is parsed as a stream, without a tree of unneeded values.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 found=$(git grep -nE '[Jj]son(_t)?::(parse|sax_parse|accept)\(' -- \

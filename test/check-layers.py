@@ -3,7 +3,7 @@
 
 LAYERS lists the folders from the lowest to the highest. A file may include
 headers of its own folder and of folders before it, and nothing else. A folder
-that is not listed is a failure too: whoever adds one says where it stands.
+that is not listed is a failure too: a new one must be added to the list.
 NARROW lists headers that only some files may include.
 """
 
@@ -14,7 +14,7 @@ import sys
 LAYERS = [
     # The runtime: no LLVM.
     "runtime/support",
-    "runtime/format",  # layouts, for everyone above
+    "runtime/format",  # layouts, for all folders above
     "runtime/module",
     "runtime/device",  # with gpu, which is part of the same library
     "runtime/ranks",

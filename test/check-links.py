@@ -2,7 +2,7 @@
 """Fails when a library calls one that it does not link.
 
 A linker takes a symbol from any static library on its command line, so a call
-from a lower folder to a higher one links without a word. This reads which
+from a lower folder to a higher one links silently. This reads which
 libraries each one declares, and the symbols that it uses and defines.
 
 usage: check-links.py NM LINKS

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Whole modules for x86-64, run in an emulator where this is no x86-64: the tests
-# of compiled models with a gist-compile that compiles for another machine, and
-# a gist-run and gist-session-test built for it. Usage: x86-64.sh BUILD_DIR PYTHON
+# Whole modules for x86-64, run in an emulator where this machine is not x86-64:
+# the tests of compiled models with a gist-compile that compiles for another
+# machine, and a gist-run and gist-session-test built for it. Usage: x86-64.sh
+# BUILD_DIR PYTHON
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)

@@ -29,15 +29,15 @@ class Case:
     check: Callable  # torch, inputs, outputs -> (error, tolerance)
     peer: Callable  # torch, inputs -> function without arguments
     peer_name: str
-    bar: float = 0.0  # our time over the peer's, at most
+    bar: float = 0.0  # upper bound on our time relative to the peer's
     goal: float = 0.0
     flops: float = 0.0
     bytes: float = 0.0
-    steps: int = 1  # times that the graph does the work
+    steps: int = 1  # how often the graph repeats the work
     tags: set = field(default_factory=set)
 
 
-LIMIT = 2e-3  # of f16 results, relative to the norm of their row
+LIMIT = 2e-3  # error of f16 results, relative to the norm of their row
 
 
 def relative_error(torch, got, want):
@@ -92,7 +92,7 @@ func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, %w: tensor<{column
 
 
 def gemv(depth, columns, weights, bar, goal):
-    """One token, with several weights in turn so that the cache holds none."""
+    """One token times several weights in turn, so that none stays in the L2 cache."""
     row, out = f"tensor<1x{depth}xf16>", f"tensor<1x{columns}xf32>"
     weight = f"tensor<{columns}x{depth}xf16>"
     text, names = "", []
@@ -151,7 +151,7 @@ func.func @run(%q: {q} {{gist.name = "q"}}, %k: {k} {{gist.name = "k"}}, %v: {k}
     def peer(torch, i):
         def sdpa():
             q, k, v = (i[n].transpose(0, 1)[None] for n in "qkv")
-            # PyTorch lets one query see the first key alone; ours sees all.
+            # With is_causal, PyTorch lets a single query see only the first key; ours sees all.
             return torch.nn.functional.scaled_dot_product_attention(
                 q, k, v, is_causal=queries is None, enable_gqa=heads != kv)
         return sdpa
@@ -423,15 +423,15 @@ def gated_text(tokens, depth, columns, rank, number, x):
 
 
 def basis_around(torch, generator, row, rank):
-    """An orthonormal basis whose span has the rows of `row`."""
+    """An orthonormal basis whose span contains the rows of `row`."""
     other = torch.randn(rank - row.shape[0], row.shape[1], generator=generator, device="cuda")
     return torch.linalg.qr(torch.cat([row.float(), other]).T)[0].half().contiguous()
 
 
 def gated(depth, columns, rank, calls, is_open, bar, goal):
-    """One token through several projections, each of which reads what the one
-    before gave: none can begin early, and the cache holds no weight. Closed
-    gates read no W, so there is one; its peers are copies."""
+    """One token through several projections, each of which reads the result of
+    the one before: none can begin early, and no weight stays in the L2 cache. Closed
+    gates read no W, so all projections share one; the peer reads copies of it."""
     weights = calls if is_open else 1
     row, out = f"tensor<1x{depth}xf16>", f"tensor<1x{columns}xf16>"
     text, x = "", "%x"
@@ -530,7 +530,7 @@ func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, %v0: tensor<{depth
 
 
 def sample_weights(torch, x, scale):
-    """What gist.sample says a token weighs, of 2^30."""
+    """The weight of each token as gist.sample defines it, in units of 2^-30."""
     powers = [1073741824, -744261112, 257940802, -59591844, 10304738, -1386885, 123394]
     distance = (x.amax() - x) * scale
     units = torch.where(distance < 30, distance * 2.0 ** 25, 0).long()

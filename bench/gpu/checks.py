@@ -1,7 +1,7 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What is checked on a card and not timed: the cases of cases.py in shapes that
-are no multiple of a tile, in f16 and bf16, on inputs that are hard to get right.
+are not multiples of a tile, in f16 and bf16, on inputs that are hard to get right.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ BF16_LIMIT = 1e-2 / cases.LIMIT
 
 
 def scaled_rows(torch, inputs, generator):
-    """Rows from a thousandth to a hundred times as long, and one of zeros."""
+    """Rows scaled by 0.001 to 100, and one row of zeros."""
     x = inputs["x"]
     scale = torch.logspace(-3, 2, x.shape[0], device="cuda")[:, None]
     changed = (x.float() * scale).to(x.dtype)
@@ -28,14 +28,14 @@ def scaled_rows(torch, inputs, generator):
 
 
 def sharp(torch, inputs, generator):
-    """Scores so large that few keys count, and keys that are all the same."""
+    """Scores so large that few keys matter, and many equal keys."""
     q, k = inputs["q"] * 8, inputs["k"].clone()
     k[k.shape[0] // 2:] = k[-1]
     return inputs | {"q": q, "k": k}
 
 
 def repeated_rows(torch, inputs, generator):
-    """Rows that are there twice, turned around, or zero."""
+    """Rows that are repeated, negated, or zero."""
     x = inputs["x"].clone()
     tokens = x.shape[0]
     x[tokens // 3:tokens // 3 * 2:2] = x[0]
@@ -45,12 +45,12 @@ def repeated_rows(torch, inputs, generator):
 
 
 def equal_logits(torch, inputs, generator):
-    """Many tokens with one logit, and both zeros."""
+    """Rounded logits: many are equal, and there are zeros of both signs."""
     return inputs | {"x": inputs["x"].round()}
 
 
 def variant(case, element, change=None):
-    """The same with another type of numbers, on changed inputs."""
+    """The case with another element type and changed inputs."""
     def inputs(torch, generator):
         made = case.inputs(torch, generator)
         if element == "bf16":
@@ -68,7 +68,7 @@ def variant(case, element, change=None):
 
 
 def plain_cases():
-    """Each with what makes its inputs hard, or None."""
+    """Cases, each with the function that makes its inputs hard, or None."""
     for tokens, depth, columns in (1, 200, 72), (77, 576, 200), (129, 1000, 520), (333, 104, 1000):
         yield cases.gemm(tokens, depth, columns, 0, 0), scaled_rows
     yield cases.gemv(1000, 520, 2, 0, 0), None

@@ -56,13 +56,13 @@ def compile_all(arguments):
 
 
 def write_inputs(inputs, folder):
-    """The options of gist-run call that name them."""
+    """Writes the inputs; returns the options of gist-run call that name the files."""
     import numpy as np
     import torch
     options = []
     for name, tensor in inputs.items():
         path = pathlib.Path(folder, name + ".in.npy")
-        if tensor.dtype == torch.bfloat16:  # NumPy has none, so its bits are saved.
+        if tensor.dtype == torch.bfloat16:  # NumPy has no bf16, so its bits are saved.
             np.save(path, tensor.view(torch.int16).cpu().numpy().view(np.uint16))
         else:
             np.save(path, tensor.cpu().numpy())
@@ -71,7 +71,7 @@ def write_inputs(inputs, folder):
 
 
 def read_outputs(said):
-    """Those whose paths gist-run call has printed."""
+    """The outputs whose paths gist-run call printed."""
     import numpy as np
     import torch
     outputs = {}
@@ -120,7 +120,7 @@ def time_peer(torch, function, repeat):
     return sorted(times)[len(times) // 2]
 
 
-# What is done with PyTorch; gist-run is not waited for meanwhile.
+# Guards the use of PyTorch; never held while gist-run runs.
 torch_lock = threading.Lock()
 
 

@@ -93,7 +93,7 @@ def test_name(row):
 
 
 def run_ours(arguments, module, rows):
-    """{row: tokens/s} and what else the bench says."""
+    """{row: tokens/s}, and the whole result of gist-run bench."""
     command = [arguments.gist_run, "bench", module, "--trust", "--device", arguments.device, "--format", "json",
                "--seconds", str(arguments.seconds), "-r", str(arguments.repeat),
                "--tests", ",".join(test_name(row) for row in rows), *arguments.option]
@@ -101,7 +101,7 @@ def run_ours(arguments, module, rows):
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
     said = json.loads(done.stdout)
-    # The median: the second time that a call repeats it is recorded, which takes longer.
+    # The median, since the second run of a call records a graph, which takes longer.
     middle = lambda test: sorted(test["seconds"])[len(test["seconds"]) // 2]
     return {row: test["tokens"] / middle(test) for row, test in zip(rows, said["tests"])}, said
 
@@ -122,12 +122,12 @@ def bandwidth(torch):
 
 
 def run_peers(arguments, shape, context, table, late, save):
-    """Adds tokens/s of the peers, or why there are none."""
+    """Adds tokens/s of the peers, or the reason why they are missing."""
     import torch
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = True
     torch._dynamo.config.cache_size_limit = 64
     model = torch_models.Model(torch, shape, context)
-    # Compiling takes long: all rows are there as written before it begins.
+    # torch.compile takes long, so all eager rows are measured before it.
     for peer in arguments.peers:
         for (what, count), row in table.items():
             if late():
@@ -145,7 +145,7 @@ def run_peers(arguments, shape, context, table, late, save):
 
 
 def measure(arguments, name, begin, result):
-    """The rows of one shape; `result` has those of the shapes before."""
+    """The rows of one shape; `result` has those of the earlier shapes."""
     import torch
     shape = torch_models.Shape(config_of(name))
     modules = {kind: pathlib.Path(arguments.folder, f"{name}.{kind}.gist") for kind in arguments.kinds}
@@ -219,8 +219,8 @@ def run_all(arguments):
               "copy_bytes_per_second": copies, "rows": []}
     print(f"{result['machine']}, copies at {copies / 1e12:.2f} TB/s; tokens/s")
     for name in arguments.shapes:
-        # Each has a process of its own: the peers of a second model failed in the
-        # process of the first one, where torch.compile had left its code.
+        # Each shape has its own process: the peers of a second model failed in the
+        # process of the first, where torch.compile had left its code.
         rows = own_process.call(measure, arguments, name, begin, result)
         for row in rows:
             finish_row(row, copies)

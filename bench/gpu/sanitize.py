@@ -45,9 +45,9 @@ import gpu_kernels
 HERE = pathlib.Path(__file__).parent
 MODELS = HERE.parent.parent / "test" / "models"
 TOOLS = ("memcheck", "synccheck", "racecheck")
-# What each says where it has found nothing.
+# What the tools print if they find nothing.
 CLEAN = r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards"
-# Heads of 128, eight of them, which attention treats in other tiles.
+# Eight heads of size 128, for which attention uses other tiles.
 WIDE = HERE / "heads-of-128" / "config.json"
 WIDE_HEADS = [{"window": 16, "theta": 0.5, "room": 0.25}, {"window": 8, "sinks": 2}, "dense",
               {"window": 0, "theta": 0.8, "room": 0.1}] * 2
@@ -57,17 +57,17 @@ LONG, LONG_CONTEXT, LONG_TAU = 2100, 2304, 0.3
 ROUNDS = {
     "rounds-all": cases.select(LONG, 1000, "all", 0, 0),
     "rounds-kept": cases.select(LONG, 1000, "kept", 0, 0),
-    # It compares with a quarter of the tokens.
+    # A cascade compares each token with a quarter of the tokens.
     "rounds-cascade": cases.cascade(4300, 1000),
 }
 
 
 @dataclass
 class Watch:
-    """How a module is run; the default is that of most."""
+    """How a module is run; the defaults are right for most modules."""
     tokens: str = "1,16,33"  # sizes of calls, as selftest takes them
     past: int = 0  # tokens before them
-    kernels: tuple = ()  # parts of the names of those that are watched; all if there are none
+    kernels: tuple = ()  # substrings of the names of watched kernels; empty: all
 
 
 LONG_NAMES = ("means", "copies", "encoder")
@@ -94,7 +94,8 @@ def lengthen(name, folder):
 
 
 def merge_less(plan):
-    """Of many tokens many would be near a larger threshold, where rounding decides."""
+    """Lowers tau: with many tokens, many would be near a larger threshold, where rounding
+    decides."""
     less = lambda tau: min(tau, LONG_TAU)
     for layer in plan["layers"]:
         said = layer["selection"]
@@ -165,11 +166,11 @@ def compile_all(arguments):
     return 0 if good else 1
 
 
-started = set()  # What has been started and is not over.
+started = set()  # Processes that are still running.
 
 
 def run_limited(command, limit):
-    """What a program says and its exit code. What it has started ends with it."""
+    """A program's output and exit code. A timeout kills its process group."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
     started.add(process)
@@ -192,17 +193,17 @@ def end_all(number, _):
 
 
 def filter_options(arguments, module, parts):
-    """So that the tool watches kernels alone that have one of `parts` in their names."""
+    """Options with which the tool watches only kernels with one of `parts` in their names."""
     if not parts:
         return []
     listed = subprocess.run([arguments.gist_run, "info", module, "--disassemble"], capture_output=True,
                             text=True).stdout
     names = re.findall(r"@sm_90: (\S+)", listed)
-    # If none were watched all would be clean.
+    # A tool that watches no kernel reports no errors.
     if not any(part in name for part in parts for name in names):
         raise RuntimeError(f"no kernel of {module} has {' or '.join(parts)} in its name")
     known = subprocess.run([arguments.sanitizer, "--help"], capture_output=True, text=True).stdout
-    # Older ones call it otherwise.
+    # Older versions have another name for the option.
     option = "--kernel-name" if "--kernel-name" in known else "--kernel-regex"
     return [word for part in parts for word in (option, f"kns={part}")]
 

@@ -31,7 +31,7 @@ static bool isOnlyMeasured(Operation *op) {
 }
 
 /// Whether a host function may have `op`: calls, their operands, and numbers.
-/// A slice stays only where its sizes are wanted. Its content would need a
+/// A slice stays only if just its sizes are used. Its content would need a
 /// kernel, or a buffer that begins inside of another.
 static bool isHostOp(Operation *op) {
   if (isa<tensor::ExtractSliceOp>(op))
@@ -109,7 +109,7 @@ LogicalResult gist::checkCalls(ModuleOp module) {
   return success();
 }
 
-/// Whether `value` is returned, by whatever shape it is seen.
+/// Whether `value` is returned, perhaps reshaped.
 static bool isReturned(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     if (isa<func::ReturnOp>(user))

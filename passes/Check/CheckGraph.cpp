@@ -33,8 +33,7 @@ static LogicalResult checkNames(func::FuncOp function, StringRef what,
   return success();
 }
 
-/// Graphs come from files that people wrote too, so nothing is taken for
-/// granted.
+/// Graphs may be written by hand, so nothing is assumed.
 static LogicalResult checkFunction(func::FuncOp function) {
   if (isKernel(function))
     return function.emitError(

@@ -1,4 +1,4 @@
-//===- DecodeSplit.cpp - Who has which keys of one query ------------------===//
+//===- DecodeSplit.cpp - Which workgroup has which keys -------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ static constexpr int64_t kMaxParts = 8, kMaxPartsOnAmd = 32;
 /// Keys that a workgroup has at least where they are in parts: putting parts
 /// together takes as long as reading these. A workgroup that is a part by
 /// itself has fewer. On gfx942 a workgroup reads 256 keys of heads of 64 at
-/// once, so that one on its way hides another.
+/// once, so that loads overlap.
 static constexpr int64_t kKeysOfWorkgroup = 128, kKeysAlone = 64,
                          kKeysOnAmd = 512;
 /// Steps that a workgroup of a large cluster has at least where keys are in
@@ -28,20 +28,20 @@ static constexpr int64_t kKeysOfWorkgroup = 128, kKeysAlone = 64,
 static constexpr int64_t kStepsOfLarge = 2;
 
 namespace {
-/// Clusters of so many workgroups, and how many of them an H200 runs side by
-/// side with one workgroup on a compute unit. A cluster that has to wait takes
-/// the time of a second round.
+/// Workgroups of a cluster, and how many such clusters an H200 runs at once
+/// with one workgroup on a compute unit. A cluster that has to wait takes the
+/// time of a second round.
 struct SideBySide {
   int64_t workgroups, clusters;
 };
 } // namespace
 
 /// The most that any sm_90 runs, and the least. Compute units are in groups of
-/// 16 and some more, and some are missing: 30 clusters of four fit, which is no
-/// better than 15 of eight, but 66 of two.
+/// 16 and some more, and some are missing: 30 clusters of four fit, which is as
+/// many compute units as 15 of eight use, but 66 of two fit.
 static constexpr SideBySide kLarge = {8, 15}, kSmall = {2, 66},
                             kAlone = {1, 132};
-/// From so many heads on a large cluster for each fills the card.
+/// With at least this many heads, one large cluster for each fills the card.
 static constexpr int64_t kHeadsThatFill = 12;
 
 /// What shares keys by workgroup memory is faster than what does so by global

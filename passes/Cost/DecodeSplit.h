@@ -1,4 +1,4 @@
-//===- DecodeSplit.h - Who has which keys of one query ----------*- C++ -*-===//
+//===- DecodeSplit.h - Which workgroup has which keys -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,9 +32,9 @@ inline constexpr int64_t kDecodeThreads = 512;
 /// Whether attention of one query takes the product that makes its query, key
 /// and value: `depth` weights of `bits` for each of their columns. Every
 /// cluster computes them for its heads, so that weights are read as often as
-/// clusters share the keys. That pays where a lane has all of its weights in
-/// registers, and so has read them when the row is there: one launch less, 2 to
-/// 3 us.
+/// clusters share the keys. That pays where a lane has registers for all of its
+/// weights, so that they are loaded before the row is written: it saves a
+/// launch of 2 to 3 us.
 bool takesProduct(int64_t numHeads, int64_t kvHeads, int64_t headSize,
                   int64_t valueSize, int64_t depth, int64_t bits,
                   const GpuInfo &gpu);
@@ -52,7 +52,7 @@ OutputSplit getOutputSplit(const DecodeSplit &split, int64_t depth,
 /// Whether attention of one query takes the product that reads its heads, with
 /// weights of `bits`. Each cluster multiplies its heads, so that readers add up
 /// as many rows. It pays where a lane has registers for its weights while it
-/// attends: they are there when the heads are.
+/// attends, so that they are loaded before the heads are done.
 bool takesOutput(int64_t numHeads, int64_t kvHeads, int64_t valueSize,
                  int64_t columns, int64_t bits, const GpuInfo &gpu);
 

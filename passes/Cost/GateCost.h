@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gate of many tokens costs what finds it (g, the residual, the levels) and
-// saves what closed rows do not read of W. Which is more depends on the shape
-// and on how many rows are open. test/unit/GateCostTest.cpp compares the model
-// with what was measured.
+// A gate of many tokens costs its own computation (g, the residual, the levels)
+// and saves what closed rows do not read of W. Which is more depends on the
+// shape and on how many rows are open. test/unit/GateCostTest.cpp compares the
+// model with what was measured.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,13 @@ struct GateSize {
   int64_t rank;    ///< of g
 };
 
-/// Microseconds that so many rows take, of which the share `open` reads W.
+/// Microseconds that `rows` rows take, of which the share `open` reads W.
 double estimateGated(const GateSize &size, int64_t rows, double open,
                      const GpuInfo &gpu);
 /// The same where all rows read W and there is no gate.
 double estimateUngated(const GateSize &size, int64_t rows, const GpuInfo &gpu);
 
-/// Open rows that a choice counts with: nothing says before a text how many
-/// there will be.
+/// The share of open rows that a choice assumes: it is not known before a text.
 inline constexpr double kLikelyOpen = 0.1;
 
 /// The largest share of open rows, in hundredths, with which gates take no

@@ -35,8 +35,8 @@ const PlanRates gist::kSm90Rates = {.product = estimateOnSm90,
                                     .clusterKept = 1.65,
                                     .longCall = 8192};
 
-/// A call takes as long as so many rows more: it reads every weight, and ends
-/// where the last core does.
+/// A call costs as much as `more` additional rows: it reads every weight, and
+/// ends when the last core does.
 template <int64_t more> static double estimateOnCpu(const ProductSize &size) {
   constexpr double kMultiplyAdd = 1.06e-5;
   return kMultiplyAdd *
@@ -92,8 +92,8 @@ struct Seen {
 };
 } // namespace
 
-/// Nothing is known of the text: every token that leaves a window is a cluster
-/// of its own while there is room.
+/// Without knowledge of the text, the worst case: every token that leaves a
+/// window is a cluster of its own while there is room.
 static Seen countSeen(const HeadChoice &head, int64_t before, int64_t context) {
   auto past = static_cast<double>(before);
   auto window = static_cast<double>(head.window);

@@ -33,20 +33,20 @@ struct DecoderSize {
 /// What parts of a decoder take on one kind of machine, in microseconds. Only
 /// their ratios matter.
 struct PlanRates {
-  /// Of a prompt: a product, and what it takes beside it.
+  /// A product of a prompt, with its overhead.
   double (*product)(const ProductSize &size);
-  /// Of attention: a number of a key for a query; how much longer that takes
-  /// where rows are looked up in rings, and where they are clusters.
+  /// Attention: one number of a key for a query; the factors if rows are looked
+  /// up in rings, and if they are clusters.
   double number, lookedUp, cluster;
-  /// Of a call's layer: launches and what is not a product, a number of the
-  /// residual stream there, and what a plan adds.
+  /// One layer of a call: launches and other fixed costs, one number of the
+  /// residual stream, and what a plan adds.
   double layer, stream, plannedLayer;
-  /// Of upkeep: a number of a cluster that a leaving token is compared with.
+  /// Upkeep: one number of a cluster that a leaving token is compared with.
   double compared;
-  /// Of a token's layer: launches, and what a plan adds for each KV head.
+  /// One layer of a token: launches, and what a plan adds for each KV head.
   double step, plannedStep;
-  /// Of a token: a number of a weight, one of a key or value, and how much
-  /// longer that takes where rows are looked up, and where they are clusters.
+  /// Decode: one number of a weight, one of a key or value, and the factors if
+  /// rows are looked up, and if they are clusters.
   double weight, kept, lookedUpKept, clusterKept;
   /// Tokens of a call without a plan, at most.
   int64_t longCall;
@@ -55,14 +55,15 @@ struct PlanRates {
 /// f16 on one H200.
 extern const PlanRates kSm90Rates;
 /// Products in 8 bits on few cores and on many, where those of few rows keep
-/// most cores waiting. Nobody knows where a module will run.
+/// most cores waiting. Both count, because a module may run on either.
 extern const PlanRates kFewCoresRates, kManyCoresRates;
 
 /// Tokens of a prompt that a call on a CPU takes where there is no plan: it is
 /// as fast with fewer of them, and needs less scratch memory.
 inline constexpr int64_t kCpuCallTokens = 256;
 
-/// A text that a plan is asked about: read at once, or one token after so many.
+/// A text that a plan is estimated for: read at once, or one token of decode
+/// after `tokens` tokens.
 struct PlanText {
   int64_t tokens;
   bool isDecode;
@@ -75,12 +76,13 @@ public:
            const PlanRates &rates)
       : size(size), plan(plan), context(context), rates(rates) {}
 
-  /// Of one layer with the plan's heads, in calls of a block.
+  /// The time of one layer with the plan's heads, in calls of a block.
   double estimatePlanned(size_t layer, const PlanText &text) const;
-  /// Of one that is dense, in calls of up to so many tokens.
+  /// The time of a dense layer, in calls of up to `call` tokens.
   double estimateDense(const PlanText &text, int64_t call) const;
   /// The speed of the model without a plan is 1. `dense` has the layers whose
-  /// heads the plan is not asked about; where it has all, there are no blocks.
+  /// heads the plan is not asked about; if it has all layers, there are no
+  /// blocks.
   double estimateSpeed(const std::vector<bool> &dense,
                        const PlanText &text) const;
 

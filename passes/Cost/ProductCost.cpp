@@ -14,7 +14,7 @@
 
 using namespace gist;
 
-/// Of k, in one step.
+/// Numbers of k in one step.
 static constexpr int64_t kDepth = 64;
 /// Stages below this wait for memory.
 static constexpr int64_t kMinStages = 4, kMaxStages = 8;
@@ -97,8 +97,8 @@ llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu) {
   return tiles;
 }
 
-/// The cheapest tile, where `countRows` says how many rows are multiplied for
-/// so many of the product with such a tile.
+/// The cheapest tile, where `countRows(rows, tile)` is the number of rows that
+/// a tile multiplies for `rows` rows of the product.
 static ProductTile
 chooseTile(const ProductSize &size,
            llvm::function_ref<int64_t(int64_t, const ProductTile &)> countRows,
@@ -133,8 +133,8 @@ ProductTile gist::chooseProductTile(const ProductSize &size,
 ProductTile gist::chooseGroupedTile(const ProductSize &size,
                                     const ProductGroups &groups,
                                     const GpuInfo &gpu) {
-  // A group's last tile is half full on average, and its first one is there
-  // however few its rows are. Groups that are alike are the common case.
+  // A group's last tile is half full on average, and a group has at least one
+  // tile. Groups are assumed to be of equal size.
   auto countRows = [&](int64_t rows, const ProductTile &tile) {
     int64_t each = llvm::divideCeil(rows * groups.slots, groups.groups);
     return groups.groups * std::max(tile.rows, each + tile.rows / 2);

@@ -26,7 +26,7 @@ struct ProductSize {
 
 /// How wgmma cuts a product.
 struct ProductTile {
-  /// Of the result, for one workgroup.
+  /// The part of the result that one workgroup computes.
   int64_t rows, columns;
   int64_t stages;
 

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace gist;
 
 std::optional<CacheLayers> gist::getCacheLayers(DispatchOp call) {
-  // Asked of kernels on tensors: lowered ones have no such ops any more.
+  // On kernels on tensors: lowered ones have no such ops any more.
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getKernelAttr());
   if (!kernel || kernel.isExternal())

@@ -86,7 +86,7 @@ public:
     auto number = static_cast<uint32_t>(before.size());
     std::set<uint32_t> direct;
     for (const Place &place : reads)
-      // Reading waits for the last writer; writing also for all who read since.
+      // Reading waits for the last writer; writing also for all readers since.
       if (auto found = uses.find(place); found != uses.end())
         direct.insert(found->second.writer.begin(), found->second.writer.end());
     for (const Place &place : writes) {
@@ -97,12 +97,12 @@ public:
     for (const Place &place : reads)
       uses[place].readers.push_back(number);
     for (const Place &place : writes)
-      // Whoever comes later waits for this command and, through it, for the
-      // readers before.
+      // Later commands wait for this one and, through it, for the readers
+      // before.
       uses[place] = {{number}, {}};
 
-    // Who waits for a command also waits for what that one waits for.
-    // Earlier numbers are smaller, so sets of different sizes can be joined.
+    // Waiting for a command includes waiting for all that it waits for. Earlier
+    // numbers are smaller, so sets of different sizes can be joined.
     llvm::BitVector all(number);
     for (uint32_t earlier : direct)
       all |= before[earlier];
@@ -160,7 +160,7 @@ private:
     return cast<func::ReturnOp>(function.front().getTerminator());
   }
 
-  /// Graphs that people wrote may take what a module cannot hold.
+  /// Graphs written by hand may have arguments that a module cannot hold.
   LogicalResult checkArguments() {
     int64_t numbers =
         llvm::count_if(function.getArgumentTypes(), llvm::IsaPred<IndexType>);
@@ -318,9 +318,9 @@ private:
     return success();
   }
 
-  /// Commands by rows share nothing with those of one sequence but buffers of
-  /// rows: what has no rows has one content for each sequence as soon as one of
-  /// these touches it.
+  /// Commands by rows share only buffers of rows with commands of one sequence:
+  /// a buffer without rows has one content per sequence as soon as one of the
+  /// latter uses it.
   void keepRowsApart() {
     const std::vector<BufferSpec> &buffers = builder.writer.spec.buffers;
     std::set<uint32_t> ofOne;
@@ -421,9 +421,10 @@ private:
     return success();
   }
 
-  /// The last thing to say of a command.
+  /// Called last for a command.
   void addDependencies(DispatchOp call, CommandSpec &command) {
-    // An empty list then means "at once", and not "after everything before".
+    // An empty list then means "without waiting", and not "after everything
+    // before".
     command.hasAfter = true;
     command.after = dependencies.add(getPlaces(call, call.getInputs()),
                                      getPlaces(call, call.getOutputs()));
@@ -480,7 +481,7 @@ LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
                                WeightMaker &weights, const EmitOptions &options,
                                ModuleWriter &writer) {
   // The order is that of Sizes.cpp. T is at least one.
-  // Name, smallest and largest value, and the one that nobody has to give.
+  // Name, smallest and largest value, and the default.
   writer.spec.symbols = {
       {kSymbolTokens, 1, options.capacity, 1},
       {kSymbolPast, 0, options.capacity, 0},

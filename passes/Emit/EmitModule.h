@@ -27,7 +27,7 @@ struct TargetProgram {
   mlir::ModuleOp calls; ///< host functions, planned by -gist-plan-memory
   /// A symbol table of lowered kernels, each with its `gist.grid`.
   mlir::Operation *kernels;
-  uint32_t rank = 0; ///< whose part of the model it is
+  uint32_t rank = 0; ///< the rank whose part of the model it is
 };
 
 struct EmitOptions {
@@ -39,7 +39,7 @@ struct EmitOptions {
 };
 
 /// Fills `writer` with an entry for each host function of each program, named
-/// as the function. What programs have in common is there once. Weights that
+/// as the function. What programs have in common is written once. Weights that
 /// ops define are computed here; others are not copied. `weights` must stay
 /// alive until the module is written. Errors are reported at the op that they
 /// are about.

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Destinations are given slots in the order of the calls. A call may take a
-// slot if it waits anyway, for the tensors it reads, for everybody who used
-// what the slot held: calls that could run side by side stay so. A slot grows
-// to the largest it has to hold. Offsets are sums of the sizes of the slots
-// before.
+// slot if the tensors that it reads make it wait for all users of what the slot
+// held: reuse adds no dependencies, so calls that could run in parallel still
+// can. A slot grows to the largest it has to hold. Offsets are sums of the
+// sizes of the slots before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,9 +80,9 @@ public:
   }
 
 private:
-  /// A call without inputs gives the same to all who update it, and each needs
-  /// memory of its own: equal words of control are one value, and not one
-  /// buffer.
+  /// A call without inputs gives all of its users the same value, but each call
+  /// that updates that value in place needs its own buffer: words of control
+  /// are one value, not one buffer.
   void repeatClears() {
     for (DispatchOp call : function.getOps<DispatchOp>())
       for (OpOperand &destination : call.getDpsInitsMutable()) {
@@ -155,7 +155,7 @@ private:
       return success();
     }
     // What the function returns is the caller's memory, for this call alone.
-    // A tensor.empty of its own: others may share this one, and they are
+    // It gets a new tensor.empty: other calls may share this one, and they are
     // planned.
     OpBuilder builder(call);
     Operation *empty = destination.get().getDefiningOp();
@@ -189,9 +189,9 @@ private:
     unsigned best = slots.size();
     int64_t bestGrowth = lifetime.size.evaluate(kTypical);
     for (auto [number, slot] : llvm::enumerate(slots)) {
-      // BitVector::test asks for a user that is not among the ancestors.
+      // BitVector::test is true if a user is not among the ancestors.
       if (slot.users.test(ancestors[lifetime.writer]))
-        continue; // Somebody may still be at it.
+        continue; // A call may still use it.
       int64_t growth = slot.size.max(lifetime.size).evaluate(kTypical) -
                        slot.size.evaluate(kTypical);
       if (growth < bestGrowth) {

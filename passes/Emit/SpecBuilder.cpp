@@ -51,8 +51,8 @@ static Expr toExpr(AffineExpr expr) {
   }
 }
 
-/// The element type of a buffer; quantised blocks are bytes to everyone but
-/// their kernels.
+/// The element type of a buffer; quantised blocks are bytes except to their
+/// kernels.
 static ElementType getElementType(RankedTensorType type) {
   Type element = type.getElementType();
   if (element.isF32())
@@ -199,7 +199,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
            << bytes << " bytes in the model, but its type "
            << "says " << getNumBytes(type);
 
-  // A table that is both looked up and multiplied with is there in both forms.
+  // A table that is both gathered from and multiplied is stored in both forms.
   std::string name = op.getName().str();
   WeightStorage storage{weight.format, std::nullopt};
   if (packing)

@@ -67,10 +67,10 @@ private:
 
   WeightMaker &weights;
   const EmitOptions &options;
-  /// By name. Weights that are packed have their format in it.
+  /// Keyed by name; names of packed weights include their format.
   std::map<std::string, uint32_t> bufferOf;
-  /// By the name in the model: the weight with its bytes alone, and where they
-  /// begin in one that is joined.
+  /// Keyed by the name in the model: the weight with its bytes alone, and the
+  /// joined weight with the offset of the bytes in it.
   std::map<std::string, uint32_t> aloneOf;
   std::map<std::string, std::pair<uint32_t, uint64_t>> joinedOf;
   std::map<std::string, uint32_t> kernelOf; ///< of this target

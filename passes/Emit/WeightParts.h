@@ -13,14 +13,14 @@
 
 namespace gist {
 
-/// The weights that `op` is made of, one below the other. What is not there is
+/// The weights that `op` is made of, one below the other. A missing weight is
 /// reported at the op.
 mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op,
                                                        WeightMaker &weights);
 
 /// Writes `parts` one below the other, in the order that the packing of `op`
-/// describes, or as they are stored where there is none. What `parts` point to
-/// must be alive until then.
+/// describes, or as they are stored if there is no packing. `parts` must stay
+/// alive until the producer has run.
 WeightProducer makeProducer(WeightOp op, std::vector<const Weight *> parts);
 
 /// The bytes that a tensor of this type takes.

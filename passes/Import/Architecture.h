@@ -47,7 +47,7 @@ struct Architecture {
 #include "passes/Import/Architectures.def"
 #undef GIST_ARCHITECTURE
 
-/// The architecture of a model, or a sentence that lists those there are.
+/// The architecture of a model, or an error that lists the known ones.
 Status findArchitecture(const ModelSource &source, const Architecture *&out);
 
 } // namespace gist

@@ -24,8 +24,8 @@ static Status readPooling(const ModelSource &source, ModelConfig &config) {
   // llama.cpp's numbers: 0 is none, 1 the mean, 2 CLS and 3 the last token.
   int64_t ggufPooling = 0;
   GIST_TRY(source.config().read({{}, "pooling_type"}, ggufPooling));
-  // Of the ways to pool only the mean is built. CLS or the maximum would give
-  // other vectors without a word.
+  // Of the ways to pool only the mean is built. CLS or the maximum would
+  // silently give other vectors.
   if ((pooling.present && !pooling.mean) || ggufPooling > 1)
     return Status::error(Code::Unsupported,
                          "the model does not pool by the mean of its tokens, "

@@ -23,7 +23,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   config.normEpsilon = 1e-5;
   GIST_TRY(readCommonConfig(reader, config));
   GIST_TRY(reader.read({{"use_parallel_residual"}}, config.parallelResidual));
-  // What holds where the model says nothing.
+  // The default.
   config.rotarySize = config.headSize / 4;
   double base = 10000;
   GIST_TRY(reader.read({{"rotary_emb_base"}}, base));

@@ -115,8 +115,8 @@ const StoredTensor *GraphBuilder::find(std::string_view module,
     if (found == source.tensors().end())
       continue;
     name = candidate;
-    // What a caller only asked about counts as used too: a stored copy of a
-    // tied head is no error.
+    // A tensor that was only looked up counts as used too: a stored copy of a
+    // tied head is not an error.
     used.insert(&found->second);
     return &found->second;
   }
@@ -183,12 +183,12 @@ GraphBuilder::loadWeight(std::string_view module, const char *suffix,
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
   b.setLoc(NameLoc::get(b.getStringAttr(name)));
-  // Only the shape counts. What the file would hold is not looked for.
+  // Only the shape matters; the file's tensor is not read.
   if (options.randomWeights) {
     WeightFormat matrices =
         options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
     bool isBias = llvm::StringRef(suffix) == ".bias";
-    // A weight that is asked for twice stays as it was made first.
+    // A weight that is requested again keeps its first values.
     auto made = weights.entries.emplace(
         name, randomWeight(flattened(shape), isBias, matrices));
     result.format = made.first->second.format;
@@ -254,7 +254,7 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
 }
 
 /// A tensor that nothing used means that the model has a part which the graph
-/// does not compute. Its results would be wrong without a word.
+/// does not compute. Its results would be silently wrong.
 Status GraphBuilder::takeStatus() {
   for (const auto &[name, tensor] : source.tensors()) {
     bool isKnown = used.contains(&tensor);
@@ -347,7 +347,7 @@ Value GraphBuilder::addRow(Value x, std::string_view name, int64_t rows,
 // Linear layers
 //===----------------------------------------------------------------------===//
 
-/// x times the transposed weight, and the bias where there is to be one.
+/// x times the transposed weight, and the bias, if wanted.
 Value GraphBuilder::project(Value x, std::string_view name, int64_t outputs,
                             Bias bias, Stored how) {
   auto type = cast<RankedTensorType>(x.getType());
@@ -385,7 +385,7 @@ Value GraphBuilder::logits(Value x, std::string_view name,
   if (Status status = source.config().read({{"tie_word_embeddings"}}, tied);
       !status.ok())
     fail(std::move(status));
-  // A file that says nothing has tied them where the layer is not stored.
+  // Without that key they are tied if the layer is not stored.
   if (!source.config().has({{"tie_word_embeddings"}}))
     tied = !isStored;
   if (!tied)

@@ -37,8 +37,8 @@ enum class Bias {
 };
 
 /// Builds `@forward`. A weight that is missing or of another shape is kept as
-/// the first error, and building goes on with what was expected in its place,
-/// so that descriptions need not ask; finish() is where errors come out.
+/// the first error, and building goes on with a placeholder of the expected
+/// shape, so that architectures need no checks; takeStatus() returns the error.
 class GraphBuilder {
 public:
   GraphBuilder(mlir::ModuleOp module, const Architecture &architecture,
@@ -91,7 +91,7 @@ public:
     mlir::Value experts; ///< tokens x `count`, i32: the likeliest first
     llvm::SmallVector<mlir::Value> shares; ///< one for each token, of each
   };
-  /// By tokens x experts logits. Of equal ones the earlier expert is taken.
+  /// From logits of tokens x experts; ties go to the earlier expert.
   Routes route(mlir::Value logits);
   /// tokens x (experts of a token * outputs): `linear` by the experts that
   /// tokens have. `x` has one row of `inputs` for a token, or one for each of
@@ -217,7 +217,7 @@ private:
   mlir::Value tokens, past, keyCache, valueCache;
   mlir::Value numTokens; ///< Of this call.
   mlir::Value total;     ///< Cached tokens and those of this call.
-  /// Of layers without and with a window.
+  /// For layers without and with a window.
   std::array<mlir::Value, 2> cosines, sines;
   int64_t currentLayer = -1;
   std::map<std::string, mlir::Value> emitted;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Mixtures of experts of GraphBuilder. Routing is plain linalg: an expert's
-// place is the number of experts before it, so that every token has experts
-// that differ and are there, whatever its logits are.
+// place is the number of experts before it, so that every token has distinct,
+// valid experts, whatever its logits are.
 //
 //===----------------------------------------------------------------------===//
 

@@ -71,7 +71,7 @@ static bool isPlain(linalg::BatchMatmulOp op) {
   return op && !op.hasUserDefinedMaps() && isFilled(op.getOutputs()[0], isZero);
 }
 
-/// The generic that computes `value` element by element; null: none does.
+/// The generic that computes `value` element by element; or null.
 static linalg::GenericOp getElementwise(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || op.getNumResults() != 1 || op.getNumReductionLoops() != 0 ||
@@ -85,7 +85,7 @@ template <typename OpT> static OpT getYielded(linalg::GenericOp op) {
   return op.getBody()->getTerminator()->getOperand(0).getDefiningOp<OpT>();
 }
 
-/// The input whose element `scalar` is; null: it is something else.
+/// The input that `scalar` is an element of, or null.
 static OpOperand *getInput(linalg::GenericOp op, Value scalar) {
   auto argument = dyn_cast<BlockArgument>(scalar);
   if (!argument || argument.getOwner() != op.getBody() ||
@@ -121,7 +121,7 @@ static std::optional<Read> getRead(linalg::GenericOp op, Value scalar) {
   return read;
 }
 
-/// The input that is read element by element; null: another is, or none.
+/// The input that `scalar` reads element by element, or null.
 static Value getWholeInput(linalg::GenericOp op, Value scalar) {
   std::optional<Read> read = getRead(op, scalar);
   return read && read->map.isIdentity() ? read->tensor : nullptr;
@@ -226,7 +226,7 @@ static Value lookThroughStart(Value rows) {
   return rows;
 }
 
-/// What `value` is the softmax of, along rows; null: it is none.
+/// The input of the softmax along rows that `value` is, or null.
 static Value findSoftmaxInput(Value value) {
   linalg::GenericOp quotient = getElementwise(value);
   auto div = quotient ? getYielded<arith::DivFOp>(quotient) : nullptr;
@@ -303,7 +303,7 @@ struct Scores {
   linalg::BatchMatmulOp product; ///< queries times keys
   double scale = 1;
   Value mask; ///< queries x keys; null: none
-  /// Of booleans: true where scores are kept, or where they are dropped.
+  /// For a mask of booleans: whether true keeps a score rather than drops it.
   bool keeps = false;
 };
 } // namespace
@@ -378,7 +378,7 @@ static LogicalResult findScores(Value value, Scores &found) {
       return failure();
     bool isScaled = found.scale != 1;
     Value before = stepOverScale(op, found);
-    // What is scaled after it was masked, or masked twice, is something else.
+    // Scores that are scaled after masking, or masked twice, do not match.
     if (!before && !isScaled && !found.mask)
       before = stepOverMask(op, found);
     if (!before)
@@ -457,7 +457,7 @@ struct RaiseAttention final : OpRewritePattern<linalg::BatchMatmulOp> {
     HeadSource q = findHeadSource(found.product.getInputs()[0], {1, 0, 2});
     HeadSource k = findHeadSource(found.product.getInputs()[1], {2, 0, 1});
     HeadSource v = findHeadSource(op.getInputs()[1], {1, 0, 2});
-    // Queries are not repeated, and values not scaled: the op has no words for
+    // Queries are not repeated, and values not scaled: the op cannot express
     // it. Groups of keys and values are one number.
     if (q.group != 1)
       q = {found.product.getInputs()[0], 1, 0, 2};

@@ -138,7 +138,7 @@ static bool step(Element &element) {
   return true;
 }
 
-/// Reads what the indices say; none where they say something else.
+/// The source that the indices describe, or none.
 static std::optional<HeadSource> read(const Element &element,
                                       ArrayRef<int64_t> sizes) {
   RankedTensorType type = typeOf(element.tensor);
@@ -165,7 +165,7 @@ static std::optional<HeadSource> read(const Element &element,
   }
   if (found.tokens < 0 || found.heads < 0 || found.width < 0)
     return std::nullopt;
-  // A tensor with more than was asked for is another one.
+  // The tensor must not have more elements than were asked for.
   int64_t heads = type.getDimSize(found.heads);
   if (ShapedType::isDynamic(heads) || heads * found.group != sizes[1] ||
       type.getDimSize(found.width) != sizes[2] ||

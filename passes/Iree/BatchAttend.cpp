@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How many representatives there are is known on the device alone. Therefore
-// every token has a place among the keys, and who sees whom is a mask.
+// The number of representatives is known only on the device. Therefore every
+// token has a place among the keys, and a mask says which keys a query sees.
 //
 // A cluster of n tokens weighs as n equal keys. So instead of one key with log
-// n added, each member stands for itself with the score of its cluster, where
-// that is shorter to say: then nobody counts members.
+// n added, each member stands for itself with the score of its cluster where
+// that is simpler: then members need not be counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ static Value splitHeads(ImplicitLocOpBuilder &b, Value rows) {
   return transpose(b, convert(b, rows, b.getF32Type()), {1, 0, 2});
 }
 
-/// Of each KV head the representative of each token, K x T.
+/// The representative of each token for each KV head, K x T.
 static Value createNearest(ImplicitLocOpBuilder &b, AttendOp op) {
   Value nearest = UnpackSelectionOp::create(b, op.getSelection()).getNearest();
   if (op.getSelection().getType().getHeads())
@@ -51,9 +51,8 @@ static Value createNearest(ImplicitLocOpBuilder &b, AttendOp op) {
 using ScoreBody = function_ref<Value(ImplicitLocOpBuilder &, ValueRange args,
                                      Value i, Value j, Value &isVisible)>;
 
-/// The scores of K x G x T x S from products and `nearest`: scaled, and what
-/// `body` makes of query i and key j, which gets the score and the
-/// representative of j.
+/// The scores of K x G x T x S from products and `nearest`: scaled, then mapped
+/// by `body`, which gets query i, key j, the score and the representative of j.
 static Value createScores(ImplicitLocOpBuilder &b, AttendOp op, Value products,
                           Value nearest, ScoreBody body) {
   return createLoops(
@@ -104,7 +103,7 @@ static Value copyOutputs(ImplicitLocOpBuilder &b, Value outputs, Value nearest,
       });
 }
 
-/// Outputs of tokens that are redundant mean nothing, and are not taken.
+/// Outputs of redundant tokens are undefined, and are not used.
 static Value attendCopy(ImplicitLocOpBuilder &b, AttendOp op, Value nearest) {
   Value keys = splitHeads(b, op.getKey()),
         values = splitHeads(b, op.getValue());
@@ -159,8 +158,8 @@ static Value getBlock(ImplicitLocOpBuilder &b, AttendOp op, Value i) {
   return arith::DivUIOp::create(b, i, createIndex(b, *op.getBlock()));
 }
 
-/// Of each KV head, block and token, how many members the cluster of the token
-/// has for queries of the block: K x B x T.
+/// For each KV head, block and token the number of members of the token's
+/// cluster that queries of the block see: K x B x T.
 static Value createMemberCounts(ImplicitLocOpBuilder &b, AttendOp op,
                                 Value nearest) {
   Value tokens = getSizeValue(b, nearest, 1);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How many clusters a head has is known on the device alone. Therefore the keys
-// that it sees are gathered into a tensor with room for the most there can be,
-// which follows from the plan and from how many tokens there are, and what is
-// beyond is hidden. The host never waits for a number.
+// The number of clusters of a head is known only on the device. Therefore the
+// keys that it sees are gathered into a tensor of the largest possible size,
+// which follows from the plan and the number of tokens, and the rest is masked.
+// The host never waits for a number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +126,7 @@ public:
           Value count = toIndex(b, args[0]), j = getLoopIndex(b, 1);
           Value isCluster = compare(b, CmpIPredicate::slt, j, count);
           Value token = add(b, toIndex(b, args[1]), subOrZero(b, j, count));
-          // What is beyond is hidden; it reads a row that holds numbers.
+          // Keys past the end are masked; they read a row that is initialised.
           token = arith::MinSIOp::create(b, token, last);
           return toI32(b, arith::SelectOp::create(b, isCluster,
                                                   add(b, plan.meanRow, j),

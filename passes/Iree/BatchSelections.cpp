@@ -8,7 +8,8 @@
 // The steps are those of the definition (dialect/DecomposeSelection.cpp), for
 // all heads at once. Whether a token is kept depends on those before it, so
 // this one step is a dispatch of its own; the rest is loops without an order.
-// How many tokens are kept is written there and read there: it is no size.
+// The number of kept tokens is written and read on the device: no size depends
+// on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,8 +81,8 @@ static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
       });
 }
 
-/// The cosine of every row with every row of its head, H x T x T; -infinity
-/// where there is none.
+/// The cosine of every row with every row of its head, H x T x T; -infinity if
+/// a row has no direction.
 static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
                            Similarity similarity) {
   Value dots = multiplyBatches(b, rows, rows, /*byRows=*/true);
@@ -90,7 +91,8 @@ static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
                      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), dots),
                                  b.getF32Type()),
                      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       // One norm after the other, as the definition says why.
+                       // One norm after the other, for the reason that the
+                       // definition gives.
                        Value cos = arith::MulFOp::create(b, args[0], args[2]);
                        cos = arith::MulFOp::create(b, cos, args[1]);
                        if (similarity == Similarity::Absolute)
@@ -293,11 +295,11 @@ static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value flags,
   SmallVector<OpFoldResult> sizes = {getSize(b, cosines, 0),
                                      getSize(b, cosines, 1)};
   auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
-    Value cos = args[0], best = args[2], who = args[3];
+    Value cos = args[0], best = args[2], owner = args[3];
     Value id = toI32(b, getLoopIndex(b, 2));
     // Ties go to the smallest id whatever the order of the loop.
     Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
-                            compare(b, CmpIPredicate::slt, id, who)});
+                            compare(b, CmpIPredicate::slt, id, owner)});
     Value isBetter = arith::OrIOp::create(
         b, compare(b, CmpFPredicate::OGT, cos, best), isTie);
     SmallVector<Value> conditions = {isSet(b, args[1]), isBetter};
@@ -306,14 +308,14 @@ static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value flags,
                                    getLoopIndex(b, 1)));
     Value wins = allOf(b, conditions);
     return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
-                              arith::SelectOp::create(b, wins, id, who)};
+                              arith::SelectOp::create(b, wins, id, owner)};
   };
   Value lowest = createFilled(b, sizes, createF32(b, -kInfinity));
-  Value nobody = createFilled(b, sizes, createI32(b, -1));
-  Value who = createLoops(b, "hts,hs->ht", {cosines, flags},
-                          ValueRange{lowest, nobody}, improve)[1];
+  Value none = createFilled(b, sizes, createI32(b, -1));
+  Value owner = createLoops(b, "hts,hs->ht", {cosines, flags},
+                            ValueRange{lowest, none}, improve)[1];
   return createLoops(
-      b, "ht,ht->ht", {flags, who}, createEmpty(b, sizes, b.getI32Type()),
+      b, "ht,ht->ht", {flags, owner}, createEmpty(b, sizes, b.getI32Type()),
       [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
         return arith::SelectOp::create(b, isSet(b, args[0]),
                                        toI32(b, getLoopIndex(b, 1)), args[1]);

@@ -81,9 +81,9 @@ public:
   /// The global for the state that functions call `name`.
   ///
   /// IREE gives mutable globals of one size that begin with the same bytes one
-  /// memory (docs/upstream/iree-equal-globals.mlir). So all begin with other
-  /// numbers, except what has to be zero, `isCleared`. Nobody reads them: rows
-  /// are written first.
+  /// memory (docs/upstream/iree-equal-globals.mlir). So all begin with
+  /// different numbers, except state that has to be zero, `isCleared`. The
+  /// numbers are never read: rows are written first.
   StringRef getState(StringRef name, RankedTensorType type, bool isCleared) {
     std::string key;
     llvm::raw_string_ostream(key) << "state " << name << " " << type;
@@ -289,7 +289,7 @@ struct ExportToIreePass final
     func::ReturnOp::create(b);
   }
 
-  /// Kernels, definitions of weights and the target mean nothing to IREE.
+  /// Kernels, definitions of weights and the target are not for IREE.
   void removeOurs() {
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
       if (isKernel(&op) || isa_and_nonnull<GistDialect>(op.getDialect()))

@@ -14,8 +14,8 @@
 using namespace gist;
 
 namespace {
-/// Of the format: what readers look for first, and the kind of an entry that
-/// has bytes in the same file.
+/// The format's magic number, and the kind of an entry whose bytes are in the
+/// same file.
 constexpr uint32_t kMagic = 0x41505249; // "IRPA"
 constexpr uint32_t kDataEntry = 2;
 

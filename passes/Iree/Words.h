@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // IREE's dialects are not linked into this compiler, and text is what is
-// exchanged. Their ops are made as ops that nobody has registered, which print
-// in the generic form; their types and attributes are opaque.
+// exchanged. Their ops are created as unregistered ops, which print in the
+// generic form; their types and attributes are opaque.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,7 @@
 
 namespace gist::iree {
 
-/// Fails, at `op`, where the context does not let ops be made that nobody has
-/// registered.
+/// Fails, at `op`, if the context does not allow unregistered dialects.
 mlir::LogicalResult verifyOpsAllowed(mlir::Operation *op);
 
 /// The op `name` of one of IREE's dialects.

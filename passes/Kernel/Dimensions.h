@@ -14,8 +14,8 @@
 
 namespace gist {
 
-/// The dimension whose size `dim` is. None where it is no constant, or one that
-/// the tensor does not have: the verifier lets that pass.
+/// The dimension whose size `dim` is. None if the index is not constant or out
+/// of range: the verifier accepts both.
 inline std::optional<int64_t> getDimension(mlir::tensor::DimOp dim) {
   std::optional<int64_t> number = dim.getConstantIndex();
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(dim.getSource().getType());

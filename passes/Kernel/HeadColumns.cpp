@@ -16,7 +16,7 @@ using namespace gist;
 /// Which dimension of tokens x heads x size numbers the heads.
 static constexpr unsigned kHeadDim = 1;
 
-/// True for what is there before the token is computed.
+/// True for values that exist before the token is computed.
 static bool isGiven(Value value) {
   while (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
     value = slice.getSource();
@@ -77,7 +77,8 @@ std::optional<HeadColumns> gist::findHeadColumns(Value heads) {
       values.insert(insert.getSource());
       values.insert(insert.getDest());
     } else if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
-      // Every number from those at its own place, and from what is given.
+      // Every element from the elements at its own index, and from given
+      // values.
       if (structured.getNumReductionLoops() != 0 ||
           structured.getNumLoops() != 3)
         return std::nullopt;

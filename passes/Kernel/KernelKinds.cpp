@@ -58,7 +58,7 @@ LogicalResult gist::verifyStraightLine(func::FuncOp function) {
          << function.getBody().getBlocks().size() << " blocks";
 }
 
-/// What is wrong with the sizes of `type` that are known; empty: nothing is.
+/// The error in the static sizes of `type`; empty if there is none.
 static std::string findBadSize(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank())
@@ -83,8 +83,7 @@ static std::string findWideVector(Type type) {
   return "a vector has at most " + std::to_string(kMaxVector) + " elements";
 }
 
-/// Asks of every type in `function` what is wrong with it, and reports the
-/// first.
+/// Checks every type in `function` and reports the first error.
 static LogicalResult verifyTypes(func::FuncOp function,
                                  function_ref<std::string(Type)> findWrong) {
   auto verify = [&](Operation *op, TypeRange types) -> LogicalResult {
@@ -110,7 +109,7 @@ LogicalResult gist::verifyVectors(func::FuncOp function) {
   return verifyTypes(function, findWideVector);
 }
 
-/// Tensors of tokens x heads x numbers are what `op` has heads in.
+/// Operands of rank 3 are tokens x heads x head size.
 static LogicalResult verifyHeads(Operation *op) {
   for (Type each : op->getOperandTypes()) {
     auto type = dyn_cast<RankedTensorType>(each);
@@ -175,7 +174,7 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
       kind);
   if (root && hasHeads && failed(verifyHeads(root)))
     return failure();
-  // No op has the kind Rows: that a kernel has no root is what makes it one.
+  // A kernel without a root has the kind Rows.
   if (kind == KernelKind::Rows || (hasProducts && roots > 0) || roots == 1)
     return success();
   return report() << " and needs " << (hasProducts ? "at least one" : "one")

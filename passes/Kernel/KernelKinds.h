@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The graph stage writes the kind of a kernel once, in `gist.kernel`. Whoever
-// needs it reads it there; nobody guesses it from the body. What is here says
-// which ops belong to which kind, so that a kernel whose body is something else
-// is refused.
+// The graph stage writes the kind of a kernel once, in `gist.kernel`. Passes
+// read it there and never infer it from the body. Here is which ops belong to
+// which kind, so that a kernel with another body is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +41,8 @@ template <typename OpTy> OpTy findRoot(mlir::func::FuncOp kernel) {
 }
 
 /// Whether `kernel` has a body of one block, and it is what the kind says;
-/// reports what is not so. Nothing may be chosen or written before.
+/// reports an error if not. To be called before a tile is chosen or code is
+/// written.
 mlir::LogicalResult verifyKernelBody(mlir::func::FuncOp kernel);
 
 /// Whether `kernel` has a body; reports it otherwise.

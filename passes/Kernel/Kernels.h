@@ -65,7 +65,7 @@ mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
                             llvm::ArrayRef<mlir::AffineExpr> sizes);
 
 /// True for a product of rows with the rows of a weight: y = x W^T, of floats
-/// up to f32. What the sums start from is not asked for.
+/// up to f32. The initial value of the sums is not checked.
 bool isTransposedMatmul(mlir::linalg::LinalgOp op);
 
 /// The last such product in `kernel`, or null.
@@ -77,7 +77,7 @@ mlir::linalg::LinalgOp findTransposedMatmul(mlir::func::FuncOp kernel);
 /// a value that is copied has memory of its own.
 mlir::BlockArgument getUpdatedArgument(mlir::Value value);
 
-/// Whether `value` is a slice, by whatever shape it is seen.
+/// Whether `value` is a slice, perhaps reshaped.
 bool isSlice(mlir::Value value);
 
 } // namespace gist

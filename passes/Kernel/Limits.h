@@ -30,7 +30,7 @@ inline constexpr int64_t kMaxHeadSize = 1024;
 inline constexpr int64_t kMaxVector = 4096;
 
 /// Whether every tensor of `function` has elements, and none more than
-/// kMaxElements; reports one that is not so.
+/// kMaxElements; reports one that is not.
 mlir::LogicalResult verifySizes(mlir::func::FuncOp function);
 
 /// Whether no vector has more than kMaxVector elements, for code of one thread;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Walks a kernel from its arguments to its results and keeps, for each value,
-// how it depends on the rows of the call. What no rule covers depends on them
-// in ways that nobody knows, and the kernel is then of one sequence: that is
-// always right, only slower.
+// how it depends on the rows of the call. A value that no rule covers counts as
+// depending on all rows, and the kernel is then of one sequence: that is always
+// correct, only slower.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ enum class Rows {
 
 class Walk {
 public:
-  /// Of the kernel's arguments, in order.
+  /// `arguments` has one element for each argument of the kernel.
   bool run(func::FuncOp kernel, ArrayRef<Rows> arguments) {
     for (auto [argument, rows] :
          llvm::zip_equal(kernel.getArguments(), arguments))
@@ -245,7 +245,7 @@ bool gist::isRowByRow(DispatchOp call) {
       call, call.getKernelAttr());
   if (!kernel || kernel.isExternal() || !kernel.getBody().hasOneBlock())
     return false;
-  // What a kernel works in is its own, whatever its size depends on.
+  // Scratch memory belongs to the call, whatever its size depends on.
   int64_t firstScratch = static_cast<int64_t>(call->getNumOperands()) -
                          getKernelAttr(kernel).getScratch();
   SmallVector<Rows> arguments;
@@ -272,7 +272,8 @@ bool gist::isRowByRow(DispatchOp call) {
     else
       arguments.push_back(type.hasStaticShape() ? Rows::None : Rows::Other);
   }
-  // An argument that nobody reads still says whose the call is.
+  // An argument that is not read may still make the call depend on its
+  // sequence.
   if (llvm::is_contained(arguments, Rows::Other))
     return false;
   // One that only one token can call has no rows.

@@ -15,7 +15,7 @@ namespace gist {
 /// The op that makes `kernel` a selection, or null.
 mlir::Operation *findSelection(mlir::func::FuncOp kernel);
 
-/// What the kernel of a selection writes; null where nobody asks for it.
+/// What the kernel of a selection writes; null if it is not used.
 struct SelectionBuffers {
   mlir::Value ids, count, nearest, weight;
   mlir::Value removed, added;   ///< of a cascade

@@ -25,7 +25,7 @@ namespace gist {
 
 /// The value of an index computed in a host function. The first dimension of an
 /// argument is the tokens, every other one the capacity, and an index argument
-/// the tokens before. Null when it is anything else.
+/// the tokens before. Null for any other index.
 mlir::AffineExpr getSymbolicValue(mlir::Value index);
 
 /// The sizes of a tensor of a host function; empty when one is unknown.
@@ -37,7 +37,7 @@ public:
   SizePolynomial() = default;
   static SizePolynomial constant(int64_t value);
 
-  /// None when `expr` is no such polynomial.
+  /// None if `expr` is not such a polynomial.
   static std::optional<SizePolynomial> from(mlir::AffineExpr expr);
 
   SizePolynomial operator*(const SizePolynomial &other) const;

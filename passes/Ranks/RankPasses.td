@@ -83,7 +83,7 @@ def SplitStagesPass : Pass<"gist-split-stages", "::mlir::ModuleOp"> {
 
     Every stage has the same `gist.hand_on` in the same order, also those that do
     not concern it. Logits go to the first stage, where tokens are drawn. On the
-    others what stands for them is made of what they have at hand.
+    other stages a placeholder for them is made of values that the stage has.
 
     What a plan in the module says of layers is said of the stage's own.
   }];

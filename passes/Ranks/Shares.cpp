@@ -1,4 +1,4 @@
-//===- Shares.cpp - Who has what of a model on several ranks --------------===//
+//===- Shares.cpp - Which rank has which part of a model ------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ std::optional<HeadShare> gist::getHeadShare(int64_t queries, int64_t keys,
     Share own = getPart(keys, rank.number, rank.count);
     return HeadShare{own * group, own};
   }
-  // Which KV head has this rank among its own?
+  // Find the KV head that this rank shares with others.
   int64_t head = 0;
   Share owners = getPart(rank.count, head, keys);
   while (rank.number >= owners.end)

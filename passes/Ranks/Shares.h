@@ -1,4 +1,4 @@
-//===- Shares.h - Who has what of a model on several ranks ------*- C++ -*-===//
+//===- Shares.h - Which rank has which part of a model ----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,7 @@ struct Rank {
 Share getShare(int64_t count, int64_t unit, Rank rank);
 
 /// The unit for `count` columns of which `least` belong together: the largest
-/// that gives everyone about as much, because kernels like wide products.
+/// that gives all ranks about the same, because wide products are faster.
 int64_t chooseUnit(int64_t count, int64_t least, int64_t ranks);
 
 /// The query heads of a rank, and the KV heads that they look at.

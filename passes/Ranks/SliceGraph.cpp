@@ -56,7 +56,7 @@ FailureOr<Value> GraphSlicer::visit(Value value, int64_t axis, Share range) {
 Value GraphSlicer::rebuild(Operation *op, ValueRange operands, int64_t axis,
                            Share range) {
   if (!build)
-    return op->getResult(0); // Somebody's value; nobody reads it.
+    return op->getResult(0); // Any value of the right type; it is never read.
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   return clone(builder, op, withSize(op->getResult(0), axis, range.size()),
@@ -64,7 +64,7 @@ Value GraphSlicer::rebuild(Operation *op, ValueRange operands, int64_t axis,
       ->getResult(0);
 }
 
-/// A cache. All who read it have to agree.
+/// A cache. All readers have to take the same part.
 FailureOr<Value> GraphSlicer::visitArgument(BlockArgument argument,
                                             int64_t axis, Share range) {
   auto [at, isNew] = kept.try_emplace(argument.getArgNumber(), axis, range);
@@ -119,7 +119,7 @@ FailureOr<Value> GraphSlicer::visitOp(tensor::EmptyOp op, int64_t axis,
 }
 
 /// Where dimension `axis` is among the `dims` that are one dimension elsewhere:
-/// how many elements one step of it is. None where it is not the outermost.
+/// how many elements one step of it is. None if it is not the outermost.
 static std::optional<int64_t> getStep(ArrayRef<int64_t> shape,
                                       ArrayRef<int64_t> dims, int64_t axis) {
   int64_t step = 1;

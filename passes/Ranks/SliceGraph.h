@@ -22,16 +22,17 @@
 namespace gist {
 
 /// Computes parts of values from parts of what they are made of, down to
-/// weights and caches. A part is a range of one dimension. What the whole value
-/// was computed by stays; whoever replaced its uses erases it.
+/// weights and caches. A part is a range of one dimension. The ops that
+/// computed the whole value stay; the caller erases them after replacing their
+/// uses.
 class GraphSlicer {
 public:
   /// A slicer that does not `build` only says whether a part can be had.
   GraphSlicer(mlir::ModuleOp module, bool build)
       : module(module), build(build) {}
 
-  /// The part `range` of dimension `axis`. Fails where some op does not have
-  /// parts, and has then perhaps made ops that nobody reads.
+  /// The part `range` of dimension `axis`. Fails if an op cannot be sliced, and
+  /// may then leave unused ops.
   mlir::FailureOr<mlir::Value> slice(mlir::Value value, int64_t axis,
                                      Share range);
 

@@ -13,8 +13,8 @@
 // the product each, which they gather as well: every number is computed as one
 // rank alone would. Or the product becomes a part of a sum.
 //
-// All ranks must take the same decisions, or they would wait for each other for
-// ever. So every rank asks whether the others can have their parts too.
+// All ranks must make the same decisions, or they would deadlock. So every rank
+// checks whether the others can have their parts too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +84,7 @@ private:
         inner.push_back(product);
       sources = isInner ? kOther : kLinear;
     }
-    // Sizes say nothing of what tensors hold.
+    // Sizes do not depend on the content of tensors.
     for (Value result : op->getResults())
       known[result] = isa<IndexType>(result.getType()) ? kNothing : sources;
   }
@@ -169,7 +169,7 @@ private:
   }
 
   /// The columns of a layer's input that a rank has; empty: none.
-  Share getColumns(Layer layer, Rank who) {
+  Share getColumns(Layer layer, Rank rank) {
     Value input = layer.product.getDpsInputs()[0];
     int64_t columns = cast<RankedTensorType>(input.getType()).getDimSize(1);
     if (!layer.attention) {
@@ -180,9 +180,9 @@ private:
         least =
             columns /
             cast<RankedTensorType>(read.getBlocks().getType()).getDimSize(1);
-      return getShare(columns, chooseUnit(columns, least, who.count), who);
+      return getShare(columns, chooseUnit(columns, least, rank.count), rank);
     }
-    std::optional<HeadShare> heads = getHeadShare(layer.attention, who);
+    std::optional<HeadShare> heads = getHeadShare(layer.attention, rank);
     if (!heads)
       return {};
     int64_t size = layer.attention.getValue().getType().getDimSize(2);
@@ -219,7 +219,8 @@ private:
     Value input = product.getDpsInputs()[0];
     FailureOr<Value> part = slicer.slice(input, 1, getColumns(layer, rank));
     if (failed(part))
-      return product.emitOpError("cannot be split, though it could be");
+      return product.emitOpError(
+          "cannot be split, although the check before allowed it");
     SmallVector<int64_t> columns;
     for (int64_t number = 0; number < rank.count; ++number)
       columns.push_back(getColumns(layer, {number, rank.count}).size());
@@ -248,7 +249,8 @@ private:
     }
     FailureOr<Value> part = slicer.slice(value, 1, getShare(count, unit, rank));
     if (failed(part)) {
-      emitError(value.getLoc(), "cannot be split, though it could be");
+      emitError(value.getLoc(),
+                "cannot be split, although the check before allowed it");
       return failure();
     }
     builder.setInsertionPointAfterValue(*part);
@@ -264,7 +266,8 @@ private:
     for (Value operand : product.getDpsInputs()) {
       FailureOr<Value> part = slicer.slice(operand, 1, columns);
       if (failed(part))
-        return product.emitOpError("cannot be split, though it could be");
+        return product.emitOpError(
+            "cannot be split, although the check before allowed it");
       operands.push_back(*part);
     }
     operands.push_back(product.getDpsInits()[0]);
@@ -314,8 +317,8 @@ private:
     return success();
   }
 
-  /// What the whole was computed by. From the end, so that what only such ops
-  /// read goes as well.
+  /// Erases the ops that computed the whole values. From the end, so that ops
+  /// that only these read are erased as well.
   void eraseUnused() {
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.front())))
@@ -338,8 +341,8 @@ static LogicalResult splitPlan(PlanOp plan, Share own, int64_t count) {
   WalkResult walk = plan.walk([](Operation *record) {
     if (!isa<PlanLinearOp, PlanDepthOp>(record))
       return WalkResult::advance();
-    record->emitOpError("cannot be split: a plan for several ranks says "
-                        "nothing of linear layers and depths");
+    record->emitOpError("cannot be split: a plan for several ranks must "
+                        "not have linear layers or depths");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())

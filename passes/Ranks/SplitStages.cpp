@@ -46,7 +46,7 @@ static int64_t countLayers(ModuleOp module) {
 }
 
 namespace {
-/// Any stage can compute it: it is made of weights, sizes and constants.
+/// Can be computed on any stage: made of weights, sizes and constants.
 constexpr int64_t kAnywhere = -1;
 
 /// Leaves one stage of one function.
@@ -114,8 +114,8 @@ private:
             stage = std::max(stage, stageOfLayer(*layer));
         }
       });
-      // Sizes say nothing of what tensors hold, and a weight is read where it
-      // is used.
+      // Sizes do not depend on the content of tensors, and a weight is read
+      // where it is used.
       for (Value result : op.getResults())
         if (!isa<IndexType>(result.getType()) && !layerOf(result))
           stages[result] = stage;
@@ -188,8 +188,8 @@ private:
     return success();
   }
 
-  /// Rows of the stream's shape. What is in them does not matter, but somebody
-  /// has to have written it: the tokens.
+  /// Rows of the stream's shape. Their content does not matter, but they must
+  /// be initialised: the tokens are.
   Value makeShape(ImplicitLocOpBuilder &b) {
     return spread(b, tokens, cast<RankedTensorType>(streams[1].getType()));
   }
@@ -394,7 +394,7 @@ struct SplitStagesPass final
       if (!layer.getBody().getOps<PlanLinearOp>().empty() ||
           !layer.getBody().getOps<PlanDepthOp>().empty())
         return layer.emitOpError("cannot be split: a plan for several stages "
-                                 "says nothing of linear layers and depths");
+                                 "must not have linear layers or depths");
       auto n = static_cast<int64_t>(number);
       if (n < share.begin || n >= share.end)
         layer.erase();

@@ -25,10 +25,9 @@ static bool isGistOp(Operation *op) {
   return op && isa_and_nonnull<gist::GistDialect>(op->getDialect());
 }
 
-/// Refuses selections that ops of other dialects hand over: where these are
-/// used, nobody knows which tensors they stand for.
-/// Asked first, because patterns would leave such ops as they are and say
-/// nothing.
+/// Refuses selections that ops of other dialects pass on: which tensors those
+/// stand for is not known at their uses. Checked first, because patterns would
+/// silently leave such ops as they are.
 static LogicalResult verifySelections(Operation *op) {
   if (!isGistOp(op))
     return success();

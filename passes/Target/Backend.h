@@ -19,7 +19,7 @@
 
 namespace gist {
 
-/// LLVM's view of a module on its way to machine code.
+/// A module in LLVM's form, before machine code.
 struct Backend {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;

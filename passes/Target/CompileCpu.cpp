@@ -39,7 +39,7 @@ static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!found)
     return module.emitError(message);
-  // Not an instruction that a runtime could ask for, but a mode that the
+  // Not an instruction that a runtime could check for, but a mode that the
   // operating system may or may not have set.
   if (triple.isX86())
     resolved->features +=
@@ -113,8 +113,8 @@ FailureOr<CpuObject> gist::emitCpuObject(ModuleOp lowered,
   if (failed(object))
     return failure();
   auto report = [&](const llvm::Twine &message) { lowered.emitError(message); };
-  // Asked of the object and not of the target: a module then runs on every CPU
-  // that has what its code really uses.
+  // Read from the object and not from the target: a module then runs on every
+  // CPU that has the features its code uses.
   FailureOr<std::vector<std::string>> features =
       getUsedFeatures(*object, target, report);
   if (failed(features))

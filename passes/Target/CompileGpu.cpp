@@ -27,7 +27,7 @@
 using namespace mlir;
 using namespace gist;
 
-/// Bulk copies into workgroup memory ask for as much; a driver gives it.
+/// Bulk copies into workgroup memory need this; drivers provide it.
 static constexpr uint64_t kSharedMemoryAlignment = 1024;
 
 FailureOr<gpu::GPUModuleOp> gist::getGpuModule(ModuleOp module) {
@@ -52,7 +52,7 @@ static bool isArchitectureSpecific(gpu::GPUModuleOp kernels) {
 
 static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
                                    Backend &backend) {
-  // Others may have set up the host's code generator alone.
+  // Other code may have initialised only the host's code generator.
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
@@ -71,7 +71,7 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
   llvm::TargetOptions options;
   // Products and sums may be one instruction; nothing else is relaxed.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-  // People read assembly; the comments say what a kernel takes.
+  // Assembly is for people; its comments list the resources of a kernel.
   options.MCOptions.AsmVerbose = gpu.kind == GpuKind::Amd;
   backend.machine.reset(found->createTargetMachine(
       triple, chip, gpu.features, options, llvm::Reloc::PIC_, std::nullopt,
@@ -81,8 +81,8 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
   return success();
 }
 
-/// Workgroup memory whose size a launch says belongs to no one in the module.
-/// A size of zero marks it in the IR.
+/// Dynamic workgroup memory, whose size a launch gives, is an external
+/// declaration. A size of zero marks it in the IR.
 static void declareSharedMemory(llvm::GlobalVariable &global) {
   global.setInitializer(nullptr);
   global.setLinkage(llvm::GlobalValue::ExternalLinkage);

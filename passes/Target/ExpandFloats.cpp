@@ -104,7 +104,7 @@ struct ExpandExtension final : OpRewritePattern<arith::ExtFOp> {
     Value normal = b.op<arith::AddIOp>(size, kExponentGap);
     // Infinities and NaNs keep the largest exponent.
     Value special = b.op<arith::AddIOp>(normal, kExponentGap);
-    // Numbers without a leading one: with one, and then without its value.
+    // Subnormal numbers: add a leading one, then subtract its value.
     Value small = b.op<arith::AddIOp>(normal, 1u << 23);
     small = b.toBits(b.op<arith::SubFOp>(
         b.toFloat(small), b.toFloat(b.constant(kExponentGap + (1u << 23)))));
@@ -138,7 +138,8 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
     Value normal = b.op<arith::AddIOp>(size, 0xfffu - kExponentGap);
     normal =
         b.op<arith::ShRUIOp>(b.op<arith::AddIOp>(normal, isOdd), kFractionGap);
-    // Small ones: a sum with this number has its last place where f16 ends.
+    // Subnormal results: a sum with this number has its last place where f16
+    // ends.
     constexpr uint32_t kMagic = ((127 - 15) + kFractionGap + 1) << 23;
     Value small = b.toBits(
         b.op<arith::AddFOp>(b.toFloat(size), b.toFloat(b.constant(kMagic))));
@@ -180,7 +181,8 @@ struct ExpandFma final : OpRewritePattern<math::FmaOp> {
 };
 } // namespace
 
-/// The nearest whole number, even between two: beside 2^23 there are no others.
+/// The nearest whole number, ties to even: f32 numbers from 2^23 on are all
+/// whole.
 static Value roundEven(FloatBuilder &b, Value x) {
   Value size = math::AbsFOp::create(b.builder, b.location, x);
   Value magic = b.number(8388608.0f);
@@ -246,7 +248,7 @@ struct ExpandFloatsPass final
   }
 
   void runOnOperation() override {
-    // Only the attribute is asked: kernels of tests may be for any CPU.
+    // Checks only the attribute: kernels of tests may be for any CPU.
     if (!getOperation()->getAttrOfType<CpuTargetAttr>(kTargetAttr))
       return;
     FailureOr<CpuTarget> target = getCpuTarget(getOperation());

@@ -37,8 +37,7 @@ static bool isVectorMemory(const GpuInstruction &inst) {
          name.starts_with("flat_") || name.starts_with("scratch_");
 }
 
-/// What is not named otherwise is scalar: salu, branches, waits for other
-/// things.
+/// All other instructions count as scalar: salu, branches, other waits.
 static InstructionMix count(Instructions body) {
   InstructionMix mix;
   for (const GpuInstruction &inst : body) {

@@ -146,7 +146,7 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
     sine = b.fma(b.mul(sine, z), r, r);
     Value cosine = b.polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
                                     4.166664568298827e-2, -0.5, 1.0});
-    // The quadrant says which of both it is, and its sign.
+    // The quadrant selects sine or cosine, and the sign.
     Value quadrant = b.toInt(n);
     // cos(x) = sin(x + pi/2): a quadrant further.
     if (kIsCos)
@@ -189,7 +189,7 @@ template <typename Op> struct LowerToIntrinsic : OpRewritePattern<Op> {
   std::string intrinsic;
 };
 
-/// The instruction alone, for those who say that it will do.
+/// The instruction alone, where fast-math flags allow the approximation.
 struct LowerLog2 final : LowerToIntrinsic<math::Log2Op> {
   using LowerToIntrinsic::LowerToIntrinsic;
 
@@ -238,7 +238,7 @@ void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
   patterns.add<LowerToIntrinsic<math::Exp2Op>>(
       context, isAmd ? "llvm.amdgcn.exp2" : "llvm.nvvm.ex2.approx.ftz.f");
   // More benefit than the polynomial and the expansion below, which take every
-  // log2 that does not ask for the instruction.
+  // log2 that does not allow the instruction.
   patterns.add<LowerLog2>(context,
                           isAmd ? "llvm.amdgcn.log" : "llvm.nvvm.lg2.approx.f",
                           /*benefit=*/3);

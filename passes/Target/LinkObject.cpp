@@ -25,9 +25,9 @@ using namespace mlir;
 using namespace gist;
 using Report = llvm::function_ref<void(const llvm::Twine &)>;
 
-/// The first symbol that `object` needs and no kernel may, or nothing.
-/// The runtime's loader resolves these three functions, which LLVM may call by
-/// itself. Anything else would only be missed when a model runs.
+/// The first undefined symbol of `object` that kernels must not use, or
+/// nothing. The runtime's loader resolves these three functions, which LLVM may
+/// call by itself. Any other would be found missing only when a model runs.
 static std::string findForeignSymbol(ArrayRef<char> object) {
   llvm::MemoryBufferRef buffer(StringRef(object.data(), object.size()),
                                "kernels");
@@ -104,7 +104,8 @@ link(ArrayRef<char> object, ArrayRef<const char *> flags, Report reportError) {
                            (*linked)->getBufferEnd());
 }
 
-/// Symbols that nobody provides are found here, not when a model runs.
+/// Symbols that the runtime does not provide are found here, not when a model
+/// runs.
 FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
                                                     Report reportError) {
   if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {

@@ -7,8 +7,8 @@
 //
 // Moves kernels on buffers into a gpu.module and gives them the signature in
 // which the runtime launches them: one pointer to global memory for each slot.
-// Kernels whose launches sequences share are there a second time, with one slot
-// that points to a table of slots.
+// Kernels whose launches are shared by sequences also get a second form, with
+// one slot that points to a table of slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,8 +92,8 @@ public:
   }
 
 private:
-  /// Kernels may be written by hand and given to gist-opt, so what the lowering
-  /// relies on is asked for.
+  /// Kernels may be written by hand and given to gist-opt, so everything that
+  /// the lowering relies on is checked.
   LogicalResult check() {
     if (kernel.getNumResults() != 0)
       return kernel.emitError("has a result that is not in its destination");
@@ -132,7 +132,7 @@ private:
     for (NamedAttribute attribute : kernel->getDiscardableAttrs())
       function->setAttr(attribute.getName(), attribute.getValue());
     auto threads = kernel->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr);
-    // With a known size nothing asks the launch for it.
+    // With a known size no code reads it from the launch.
     function.setKnownBlockSize(
         ArrayRef<int32_t>{static_cast<int32_t>(threads[0]), 1, 1});
     builder.setInsertionPointToStart(&function.getBody().front());

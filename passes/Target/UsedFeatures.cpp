@@ -108,7 +108,7 @@ static StringRef architectureOf(const llvm::Triple &triple) {
 }
 
 /// `names` in the order of the runtime's table, and an error for those that it
-/// cannot ask for.
+/// cannot check.
 static FailureOr<std::vector<std::string>>
 inOrder(const llvm::StringSet<> &names, const Reader &reader,
         ReportError reportError) {
@@ -129,8 +129,8 @@ inOrder(const llvm::StringSet<> &names, const Reader &reader,
   return result;
 }
 
-/// True if `subtarget` has what all of `found` need. What reads as another
-/// instruction without a feature, needs it.
+/// True if `subtarget` has what all of `found` need. An instruction that reads
+/// as another one without a feature needs that feature.
 static bool canRead(const Reader &reader, const Instructions &found) {
   return llvm::all_of(found, [&](const auto &entry) {
     llvm::MCInst inst;
@@ -139,8 +139,8 @@ static bool canRead(const Reader &reader, const Instructions &found) {
   });
 }
 
-/// Takes away features as long as everything can be read. Shorthands and names
-/// of CPUs go like the others: they bring nothing of their own.
+/// Takes away features as long as everything can be read. Features that only
+/// imply others, such as names of CPUs, are removed like the others.
 static llvm::StringSet<> reduceFeatures(Reader &reader,
                                         const Instructions &found) {
   llvm::MCSubtargetInfo &subtarget = *reader.subtarget;
@@ -199,7 +199,7 @@ static llvm::StringSet<> lookUpFeatures(const Reader &reader,
   for (const auto &[opcode, bytes] : found) {
     std::string name = nameOf(reader, opcode);
     std::optional<std::vector<StringRef>> needs = getX86Features(name, bytes);
-    // Nobody knows what it needs, so everything that it was made with.
+    // Its needs are unknown, so all features that the code was compiled with.
     if (!needs)
       return enabled;
     for (StringRef feature : *needs) {

@@ -19,8 +19,8 @@ namespace gist {
 /// LLVM names of the features that the instructions of `object`, an ELF object
 /// compiled for `target`, need, in the order of runtime/format/CpuFeatures.def.
 /// Read from the code: what a CPU's name promises and the code does not use is
-/// not in the list. Refuses code with instructions that a runtime cannot ask
-/// for.
+/// not in the list. Refuses code with instructions whose features a runtime
+/// cannot check.
 mlir::FailureOr<std::vector<std::string>>
 getUsedFeatures(llvm::ArrayRef<char> object, const CpuTarget &target,
                 ReportError reportError);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// -gist-write-cpu-code: for gist-opt and tests, where the driver is not there
-// to write a file.
+// -gist-write-cpu-code: for gist-opt and tests, which have no driver that
+// writes a file.
 //
 //===----------------------------------------------------------------------===//
 

@@ -142,7 +142,7 @@ static std::vector<StringRef> needsOfVex(StringRef name, StringRef feature,
   bool isBroadcast = name == "vbroadcastss" || name == "vbroadcastsd";
   if (isBroadcast && prefixes.isRegister)
     return {"avx2"};
-  // Their own feature does not say that there are such vectors.
+  // Their own feature does not imply vectors of this length.
   if (feature == "gfni")
     return {"gfni", "avx"};
   if (feature == "aes")

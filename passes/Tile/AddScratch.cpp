@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels say what memory they work in, besides what their ops read and give,
-// when the target is known. They get it as their last destinations: tensors of
-// undefined content, then words of control, which are zero when a kernel
-// starts.
+// Once the target is known, the entry of a kernel says which scratch memory it
+// needs besides the operands and results of its ops. They get it as their last
+// destinations: tensors of undefined content, then words of control, which are
+// zero when a kernel starts.
 //
 // Control is a destination because kernels write it. The calls of a kind share
 // one tensor of control in a host function: a kernel clears it before the first

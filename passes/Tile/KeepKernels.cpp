@@ -30,11 +30,11 @@ namespace {
 struct KeepKernelsPass final
     : gist::impl::KeepKernelsPassBase<KeepKernelsPass> {
   void runOnOperation() override {
-    // Nobody else will see the calls.
+    // Marks follow from the calls, which are erased below.
     markConstants(getOperation());
     markSharedLaunches(getOperation());
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
-      // Of a collective the runtime has the code.
+      // The runtime has the code of collectives.
       if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp,
               FittedWeightOp, WeightPartOp>(op) ||
           op.hasAttr(kCollectiveAttr) ||

@@ -31,8 +31,8 @@ struct SelectTileConfigPass final
       return signalPassFailure();
     auto kernels = llvm::make_filter_range(
         getOperation().getOps<func::FuncOp>(), isKernel);
-    // Asked of the whole module: one that multiplies in 8 bits needs no more
-    // exact attention than bf16.
+    // A property of the whole module: one that multiplies in 8 bits needs
+    // attention no more exact than bf16.
     CpuChoices choices;
     choices.isReduced = llvm::any_of(kernels, [](func::FuncOp kernel) {
       return getKernelKind(kernel) == KernelKind::QuantizedMatmul;
@@ -41,7 +41,7 @@ struct SelectTileConfigPass final
       const CpuKernelEntry *entry = getCpuKernelEntry(kernel);
       if (!entry)
         return signalPassFailure();
-      // A tile that is there was written by somebody, or by an earlier run.
+      // An existing tile was written by hand or by an earlier run.
       if (kernel->hasAttr(kTileAttr))
         continue;
       kernel->setAttr(kTileAttr, entry->choose(kernel, *info, choices));

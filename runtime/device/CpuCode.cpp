@@ -16,8 +16,8 @@
 
 using namespace gist;
 
-/// The code goes first: while it is loaded, glibc knows it by the path of the
-/// descriptor, and must not meet that number again for another module.
+/// The code is unloaded first: while it is loaded, glibc identifies it by the
+/// path of the descriptor, which must not be reused for another module.
 CpuCode::~CpuCode() {
   if (handle)
     ::dlclose(handle);
@@ -25,7 +25,7 @@ CpuCode::~CpuCode() {
     ::close(descriptor);
 }
 
-/// Loads a shared object that is no file: through an anonymous one.
+/// Loads a shared object from memory, through an anonymous file.
 Status CpuCode::open(Bytes code) {
   descriptor = ::memfd_create("gist-code", MFD_CLOEXEC);
   if (descriptor < 0)
@@ -53,7 +53,7 @@ Status CpuCode::load(const ModuleSpec &spec, uint32_t target, Bytes code,
                      std::unique_ptr<CpuCode> &result) {
   std::set<std::string> functions;
   GIST_TRY(checkCpuElf(code, functions));
-  // What the metadata calls must be in the code's own table.
+  // Symbols that the metadata names must be defined by the code itself.
   for (const KernelSpec &kernel : spec.kernels)
     for (const KernelCode &part : kernel.code)
       if (part.target == target && !functions.contains(part.symbol))

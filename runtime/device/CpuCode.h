@@ -15,8 +15,8 @@
 
 namespace gist {
 
-/// A shared object loaded from memory. The code is run as it is: whoever loads
-/// a module trusts it like a program.
+/// A shared object loaded from memory. The code is run as it is: loading a
+/// module means trusting it like a program.
 class CpuCode final : public DeviceCode {
 public:
   /// The calling convention of kernels: argument slots, then the workgroup.
@@ -30,8 +30,8 @@ public:
   CpuCode(const CpuCode &) = delete;
   CpuCode &operator=(const CpuCode &) = delete;
 
-  /// By the module's number; null where the target has no such kernel, which
-  /// no command of it uses.
+  /// The kernel with this number in the module; null if the target lacks it,
+  /// and then no command of the target uses it.
   Kernel kernel(uint32_t number) const { return kernels[number]; }
 
 private:

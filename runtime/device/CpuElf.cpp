@@ -69,7 +69,7 @@ private:
   Status checkSymbols();
   Status checkRelocations(int64_t table, int64_t size) const;
 
-  /// The segment that has `size` bytes at an address of the image; null: none.
+  /// The segment that has `size` bytes at an address of the image, or null.
   const Elf64_Phdr *find(uint64_t address, uint64_t size) const {
     for (const Elf64_Phdr &load : loads)
       if (address >= load.p_vaddr && size <= load.p_memsz &&
@@ -144,7 +144,7 @@ Status ElfCheck::checkLoad(const Elf64_Phdr &segment) {
   return {};
 }
 
-/// The linker walks through notes without asking for their end.
+/// The linker walks through notes without checking their end.
 Status ElfCheck::checkNotes(const Elf64_Phdr &segment) const {
   Bytes notes;
   GIST_TRY(bytesAt(segment.p_vaddr, segment.p_memsz, "a note", notes));
@@ -181,19 +181,19 @@ Status ElfCheck::checkSegments() {
     case PT_LOAD:
       break;
     case PT_DYNAMIC:
-      // The linker writes into it where it says that it may be written.
+      // The linker writes into it if its flags say that it is writable.
       if (!load || ((segment.p_flags & ~load->p_flags) & PF_W))
         return damaged("its dynamic section");
       dynamicSegments.push_back(segment);
       break;
     case PT_GNU_RELRO:
       if (!load || !(load->p_flags & PF_W))
-        return damaged("what is written once is not writable");
+        return damaged("its RELRO segment is not writable");
       break;
     case PT_GNU_STACK:
       // The linker would give every thread of this process such a stack.
       if (segment.p_flags & PF_X)
-        return damaged("it asks for a stack that can be executed");
+        return damaged("it asks for an executable stack");
       break;
     case PT_NOTE:
     case PT_GNU_PROPERTY:
@@ -231,11 +231,11 @@ Status ElfCheck::checkDynamic(const Elf64_Dyn &entry) {
   case DT_FLAGS:
     return (entry.d_un.d_val & ~uint64_t{DF_BIND_NOW | DF_SYMBOLIC}) == 0
                ? Status()
-               : damaged("it asks to be loaded in another way");
+               : damaged("it has load flags that modules do not use");
   case DT_FLAGS_1:
     return (entry.d_un.d_val & ~uint64_t{DF_1_NOW}) == 0
                ? Status()
-               : damaged("it asks to be loaded in another way");
+               : damaged("it has load flags that modules do not use");
   case DT_PLTGOT: {
     const Elf64_Phdr *load = find(entry.d_un.d_ptr, 3 * sizeof(uint64_t));
     return load && (load->p_flags & PF_W) ? Status()
@@ -263,20 +263,20 @@ Status ElfCheck::checkDynamic(const Elf64_Dyn &entry) {
 
 Status ElfCheck::readDynamic() {
   if (dynamicSegments.size() != 1)
-    return damaged("it has not one dynamic section");
+    return damaged("it does not have exactly one dynamic section");
   Bytes bytes;
   GIST_TRY(bytesAt(dynamicSegments[0].p_vaddr, dynamicSegments[0].p_memsz,
                    "the dynamic section", bytes));
   Cursor cursor(bytes);
   while (true) {
     Elf64_Dyn entry;
-    // An end must come: the linker looks for it and for nothing else.
+    // The terminating entry must exist: the linker relies on it alone.
     GIST_TRY(cursor.read("the dynamic section", entry));
     if (entry.d_tag == DT_NULL)
       break;
     GIST_TRY(checkDynamic(entry));
     if (!dynamic.emplace(entry.d_tag, entry.d_un.d_val).second)
-      return damaged("a dynamic entry is there twice");
+      return damaged("a dynamic entry appears twice");
   }
   GIST_TRY(bytesAt(value(DT_STRTAB), value(DT_STRSZ), "its names", strings));
   if (strings.size == 0 || strings.data[strings.size - 1] != 0)
@@ -284,8 +284,8 @@ Status ElfCheck::readDynamic() {
   return {};
 }
 
-/// The hash table is the only thing that says how many symbols there are. It
-/// has a filter, a list of chains and the chains; a chain's last word is odd.
+/// Only the hash table gives the number of symbols. It has a filter, a list of
+/// chains and the chains; a chain's last word is odd.
 Status ElfCheck::countSymbols() {
   struct {
     uint32_t buckets, first, filterWords, shift;
@@ -311,7 +311,8 @@ Status ElfCheck::countSymbols() {
     if (at < hash.first)
       return damaged("its hash table");
     for (uint32_t word = 0; !(word & 1); ++at) {
-      // Each symbol is in one chain, so there are no more steps than words.
+      // Each symbol is in one chain, so there are at most as many steps as
+      // words.
       if (++steps > code.size)
         return damaged("its hash table has a loop");
       Bytes next;
@@ -365,7 +366,7 @@ Status ElfCheck::checkRelocations(int64_t table, int64_t size) const {
   if (bytes.size % sizeof(Elf64_Rela) != 0)
     return damaged("its relocations");
   uint64_t count = bytes.size / sizeof(Elf64_Rela);
-  // The first ones are taken to be relative without a look at their type.
+  // The linker takes the first ones as relative without checking their type.
   uint64_t relative = table == DT_RELA ? value(DT_RELACOUNT) : 0;
   if (relative > count)
     return damaged("its relocations");

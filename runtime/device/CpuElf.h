@@ -7,8 +7,8 @@
 //
 // The dynamic linker believes what a shared object says: a wrong offset, count
 // or hash table makes it read, write or divide where it must not, and code may
-// ask to be run while it is loaded. Modules need little of what the format
-// allows, so all else is refused here, before the linker sees the file.
+// ask to be run while it is loaded. Modules need only a small part of the
+// format, so everything else is refused here, before the linker sees the file.
 //
 //===----------------------------------------------------------------------===//
 

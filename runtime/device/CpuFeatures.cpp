@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Asked from the running CPU, not looked up by its name: a virtual machine may
+// Read from the running CPU, not looked up by its name: a virtual machine may
 // hide what the name promises.
 //
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ static Status askForTiles() { return {}; }
 
 const char *gist::hostArchitecture() { return "x86_64"; }
 
-/// The registers that the operating system saves; 0 where it does not say.
+/// The registers that the operating system saves; 0 if it does not tell.
 static uint64_t savedStates() {
   // CPUID leaf 1, ECX. Without this bit `xgetbv` is an illegal instruction.
   constexpr unsigned kOsXsave = 1u << 27;
@@ -68,8 +68,8 @@ std::vector<std::string> gist::hostCpuFeatures() {
   return featuresOf(cpu);
 }
 
-/// Asks Linux to save the tiles of this process' threads. It does not by
-/// itself, because they are large, and the first instruction would be a fault.
+/// Asks Linux to save the tiles of this process' threads. By default it does
+/// not, because they are large, and the first tile instruction would fault.
 static Status askForTiles() {
   constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
   if (::syscall(SYS_arch_prctl, kRequestPermission, kTileDataNumber) == 0)
@@ -86,7 +86,7 @@ static Status askForTiles() {
 
 /// ARM kernels give numbers instead of a name.
 /// These are the part numbers of Arm's own cores in MIDR_EL1. A part that is
-/// not listed is no error: the name is for people alone.
+/// not listed is not an error: the name is only informative.
 static const char *armCoreName(const std::string &part) {
   static constexpr std::pair<const char *, const char *> kCores[] = {
       {"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"},
@@ -123,8 +123,8 @@ Status gist::checkCpuFeatures(const std::vector<std::string> &required) {
     if (std::find(present.begin(), present.end(), name) == present.end())
       missing += (missing.empty() ? "" : ", ") + name;
   if (missing.empty())
-    // Only a module that uses tiles asks for them: any other one must not fail
-    // where the system refuses.
+    // Only for a module that uses tiles: any other one must not fail if the
+    // system refuses.
     return std::find(required.begin(), required.end(), "amx-tile") ==
                    required.end()
                ? Status()

@@ -109,7 +109,8 @@ std::vector<std::vector<int>> gist::readNodes(const std::vector<int> &cpus,
       return contains(file, cpu);
     };
     auto at = std::find_if(numbers.begin(), numbers.end(), has);
-    // Where nobody says, as in some containers, all memory is equally near.
+    // Where the system does not tell, as in some containers, all memory counts
+    // as equally near.
     found[at != numbers.end() ? *at
           : !numbers.empty()  ? numbers.front()
                               : 0]

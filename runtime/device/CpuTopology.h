@@ -32,11 +32,11 @@ struct CpuTopology {
   std::vector<int> firstOfEachCore() const;
 };
 
-/// The CPUs of the affinity mask; none where the system does not say.
+/// The CPUs of the affinity mask; none if the system does not tell.
 std::vector<int> allowedCpus();
 
-/// Asks the system which of these CPUs share a core. A CPU that it says nothing
-/// of is a core of its own.
+/// Asks the system which of these CPUs share a core. A CPU without that
+/// information counts as its own core.
 CpuTopology readTopology(const std::vector<int> &cpus,
                          const std::string &folder = "/sys/devices/system/cpu");
 
@@ -45,8 +45,8 @@ CpuTopology readTopology(const std::vector<int> &cpus,
 std::vector<int> placeThreads(const CpuTopology &topology, unsigned threads);
 
 /// These CPUs by the node whose memory is near, in the order of the nodes. A
-/// CPU that the system says nothing of is with the first ones. Nodes that have
-/// only memory, or none of these CPUs, are left out.
+/// CPU without that information goes to the first node. Nodes that have only
+/// memory, or none of these CPUs, are left out.
 std::vector<std::vector<int>>
 readNodes(const std::vector<int> &cpus,
           const std::string &folder = "/sys/devices/system/node");

@@ -46,7 +46,7 @@ struct DeviceInfo {
 struct DeviceLimits {
   double bytesPerSecond = 0; ///< read and written by a copy, measured
   double flopsPerSecond = 0; ///< of 16-bit matrix instructions, by a table
-  double launchSeconds = 0;  ///< of the least work that there is, measured
+  double launchSeconds = 0;  ///< of an empty kernel, measured
 };
 
 /// Memory of a device, given back when this is destroyed.
@@ -75,7 +75,7 @@ private:
     std::swap(length, other.length);
   }
 
-  Device *device = nullptr; ///< null: memory of somebody else
+  Device *device = nullptr; ///< null: memory is not owned
   DeviceAddress start = 0;
   uint64_t length = 0;
 };
@@ -133,16 +133,16 @@ public:
 
   /// Memory aligned to 64 bytes or more; its content is zero.
   virtual Status allocate(uint64_t size, DeviceMemory &result) = 0;
-  /// Read-only content of the host: the same memory on the CPU, elsewhere a
-  /// copy that all who share these bytes have in common. The host's bytes must
-  /// outlive the result.
+  /// Read-only content of the host: the same memory on the CPU, elsewhere one
+  /// copy for all users of these bytes. The host's bytes must outlive the
+  /// result.
   virtual Status share(Bytes content, DeviceMemory &result) = 0;
 
   virtual Status upload(DeviceAddress to, Bytes from) = 0;
   virtual Status download(DeviceAddress from, void *to, uint64_t size) = 0;
   virtual Status clear(DeviceAddress at, uint64_t size) = 0;
-  /// Copies memory of this device that does not overlap. Through the host where
-  /// a device does not know better.
+  /// Copies memory of this device that does not overlap. By default through the
+  /// host.
   virtual Status copy(DeviceAddress to, DeviceAddress from, uint64_t size);
   /// Where the host can read this memory directly once the work before is done;
   /// null where it must be downloaded.
@@ -163,13 +163,13 @@ public:
 
   virtual Status synchronize() = 0;
 
-  /// Grows while commands run, however long one of them takes; 0 where a device
-  /// does not know. Any thread may ask.
+  /// Grows while commands run, however long one of them takes; 0 if a device
+  /// cannot tell. Any thread may call this.
   virtual uint64_t progress() const { return 0; }
 
   /// Sets `stream` to the driver's stream that all work goes to, and makes this
   /// thread's driver calls mean this device: for libraries that work beside
-  /// kernels. Null where there is none.
+  /// kernels. Null if the device has no stream.
   virtual Status nativeStream(void *&stream) const {
     stream = nullptr;
     return {};
@@ -211,11 +211,11 @@ Status chooseTarget(const Device &device, const ModuleSpec &spec,
                     uint32_t &target, const RankSpec &ranks = {},
                     uint32_t rank = 0);
 
-/// What openDevice knows, in the order a user is told.
+/// The kinds that openDevice accepts, in the order of messages.
 std::vector<std::string> deviceKinds();
 
-/// What is there of one kind. `count` devices can be opened by their index;
-/// when there is none the status says what was looked for.
+/// The devices of one kind. `count` devices can be opened by their index; if
+/// there are none the status says what was looked for.
 Status countDevices(const std::string &kind, const DeviceOptions &options,
                     int &count);
 

@@ -76,7 +76,7 @@ public:
   Status allocate(uint64_t size, DeviceMemory &result) override;
   Status share(Bytes content, DeviceMemory &result) override {
     result = DeviceMemory(
-        // No owner: the memory is the host's, and release() would unmap it.
+        // Not owned: the memory is the host's, and release() would unmap it.
         nullptr, reinterpret_cast<DeviceAddress>(content.data), content.size);
     return {};
   }
@@ -234,7 +234,7 @@ static void runTasks(ListRun &run, size_t number, unsigned thread) {
                      kernel(args, static_cast<int64_t>(task % width),
                             static_cast<int64_t>(task / width % height),
                             static_cast<int64_t>(task / (width * height)));
-                     // Nobody else writes it.
+                     // Only this thread writes it.
                      std::atomic<uint64_t> &done = run.done[thread].next;
                      done.store(done.load(std::memory_order_relaxed) + 1,
                                 std::memory_order_relaxed);
@@ -260,8 +260,8 @@ static void runCommands(ListRun &run, unsigned thread) {
   size_t fence = 0; // commands before this one are finished
   for (size_t i = 0; i < run.list.commands.size(); ++i) {
     const BoundCommand &command = run.list.commands[i];
-    // A barrier finishes everything before it, so that only dependencies that
-    // are not yet behind the last one need another.
+    // A barrier finishes everything before it, so only dependencies after the
+    // last barrier need another one.
     bool waits = !command.after ||
                  std::any_of(command.after->begin(), command.after->end(),
                              [&](uint32_t before) { return before >= fence; });
@@ -286,11 +286,11 @@ static void runCommands(ListRun &run, unsigned thread) {
 }
 
 /// What each thread does with a list. It never sleeps on the way, so the time
-/// that it did not run was taken from it.
+/// that it did not run was lost to other processes.
 static void runList(void *context, unsigned thread) {
   ListRun &run = *static_cast<ListRun *>(context);
   if (run.threads == 1) {
-    // Nobody waits for it: there is nothing to judge.
+    // No thread waits for it: there is nothing to measure.
     runCommands(run, thread);
     return;
   }

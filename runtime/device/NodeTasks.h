@@ -54,8 +54,8 @@ inline TaskRange tasksOfNode(uint64_t total, NodeThreads node,
 template <typename Body>
 void takeTasks(TaskRange range, std::atomic<uint64_t> &counter,
                unsigned threads, Body body) {
-  // Threads take a part of what is left, ever smaller: few visits to the shared
-  // counter, and all finish together.
+  // Threads take smaller and smaller pieces of the rest: the shared counter is
+  // touched rarely, and all finish together.
   constexpr uint64_t kMaxPiece = 64;
   uint64_t total = range.end - range.begin;
   uint64_t begin = counter.load(std::memory_order_relaxed);

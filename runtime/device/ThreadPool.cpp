@@ -26,13 +26,13 @@ static void pauseCore() {
 /// Rounds of pauseCore(): about 100 microseconds, more than the time between
 /// the tokens of a generation.
 static constexpr int kSpinBeforeSleep = 4000;
-/// About 25 microseconds. A thread that is waited for longer has probably lost
-/// its core to another process: give it ours.
+/// About 25 microseconds. A thread that takes longer has probably lost its core
+/// to another process: yield ours to it.
 static constexpr int kSpinBeforeYield = 1000;
 
-/// Of ThreadPool::generation: how many threads take part.
-/// The CPU device allows 1024 threads, which fit. The number travels in the
-/// same word as the count of runs, so that a worker sees both change at once.
+/// The low bits of ThreadPool::generation hold how many threads take part. The
+/// CPU device allows 1024 threads, which fit. The number travels in the same
+/// word as the count of runs, so that a worker sees both change at once.
 static constexpr uint32_t kThreadBits = 12;
 static constexpr uint32_t kThreadMask = (1u << kThreadBits) - 1;
 
@@ -82,7 +82,7 @@ ThreadPool::~ThreadPool() {
 }
 
 uint32_t ThreadPool::waitForRun(unsigned thread, uint32_t seen) {
-  // A thread that is not wanted takes no part of the machine.
+  // A thread that is not needed sleeps and takes no CPU time.
   for (uint32_t count = awake.load(std::memory_order_acquire); count <= thread;
        count = awake.load(std::memory_order_acquire)) {
     awake.wait(count, std::memory_order_acquire);
@@ -105,8 +105,8 @@ void ThreadPool::work(unsigned thread) {
     seen = waitForRun(thread, seen);
     if (stopping.load(std::memory_order_relaxed))
       return;
-    // Who takes no part must not touch body and context: the caller does not
-    // wait for it and may already write those of the next run.
+    // A thread that takes no part must not touch body and context: the caller
+    // does not wait for it and may already write those of the next run.
     if (thread >= (seen & kThreadMask))
       continue;
     body(context, thread);
@@ -131,7 +131,7 @@ void ThreadPool::run(Body newBody, void *newContext, unsigned threads) {
   uint32_t count = generation.load(std::memory_order_relaxed) >> kThreadBits;
   generation.store(((count + 1) << kThreadBits) | threads,
                    std::memory_order_release);
-  // Those who are not wanted any more go from waiting here to waiting there.
+  // Threads that are no longer needed move from this wait to the other one.
   if (threads > 1 || isOther)
     generation.notify_all();
   body(context, 0);

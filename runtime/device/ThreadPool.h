@@ -24,7 +24,7 @@ public:
   using Body = void (*)(void *context, unsigned thread);
 
   /// `threads` includes the caller of run(). There are fewer where the system
-  /// refuses to start one. All but the caller, which belongs to somebody else,
+  /// refuses to start one. All but the caller, which the pool does not own,
   /// stay on `cpus` if any are given.
   explicit ThreadPool(unsigned threads, const std::vector<int> &cpus = {});
   /// The same with CPUs of its own for each thread.
@@ -72,8 +72,8 @@ public:
 private:
   unsigned threads;
   alignas(64) std::atomic<uint32_t> arrived = 0;
-  /// Apart from `arrived`: those who wait read this one, and would lose the
-  /// line to each thread that arrives.
+  /// On another cache line than `arrived`: waiting threads read this one, and
+  /// would lose the line to each thread that arrives.
   alignas(64) std::atomic<uint32_t> phase = 0;
 };
 

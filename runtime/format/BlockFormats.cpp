@@ -74,8 +74,8 @@ static void changeSigns(const FormatInfo &format, uint8_t *values) {
       values[i] ^= static_cast<uint8_t>(format.zero);
 }
 
-/// Turns numbers of levels into u and back. A u that is no level becomes the
-/// next one above.
+/// Turns numbers of levels into u and back. A u that is not a level becomes the
+/// next level above.
 static void setLevels(const FormatInfo &format, uint8_t *values) {
   if (format.levels)
     for (uint32_t i = 0; i < format.blockLength; ++i)

@@ -122,8 +122,8 @@ const FormatInfo &formatInfo(WeightFormat format);
 /// Every format, in the order of WeightFormat.
 std::span<const FormatInfo> allFormats();
 
-/// Sets `format` to the one of this name or attribute; false where there is
-/// none.
+/// Sets `format` to the one of this name or attribute; false if there is no
+/// such format.
 bool formatOfName(std::string_view name, WeightFormat &format);
 bool formatOfAttribute(std::string_view attribute, WeightFormat &format);
 
@@ -144,7 +144,7 @@ using GroupFields = std::array<BitField, 2>;
 GroupFields groupScaleFields(const FormatInfo &format, uint32_t group);
 GroupFields groupMinimumFields(const FormatInfo &format, uint32_t group);
 
-/// d and m of a group; m is 0 where there is none.
+/// d and m of a group; m is 0 if the format has no minimum.
 struct BlockScale {
   float scale, minimum;
 };

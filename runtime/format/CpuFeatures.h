@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The names, and how a CPU's own words become names. Nothing here asks the
+// The names, and how CPUID and AT_HWCAP become names. Nothing here reads the
 // running CPU, so that every machine can be tested on any other.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ namespace gist {
 std::span<const std::string_view>
 getKnownFeatures(std::string_view architecture);
 
-/// Features of LLVM with instructions that no program can ask Linux for.
+/// Features of LLVM with instructions that Linux does not report to programs.
 std::span<const std::string_view>
 getHiddenFeatures(std::string_view architecture);
 
@@ -46,8 +46,8 @@ struct X86Cpu {
 };
 std::vector<std::string> featuresOf(const X86Cpu &cpu);
 
-/// The state of AMX' tiles in XCR0, and the number of the part that a process
-/// must ask Linux for.
+/// The state of AMX' tiles in XCR0, and the number of the state component that
+/// a process must request from Linux.
 inline constexpr uint64_t kTileState = 0x60000;
 inline constexpr int kTileDataNumber = 18;
 

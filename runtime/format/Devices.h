@@ -17,8 +17,7 @@ inline constexpr const char *kCpuDevice = "cpu";
 inline constexpr const char *kHipDevice = "hip";
 inline constexpr const char *kCudaDevice = "cuda";
 
-/// A device and the target that the compiler makes code for it with, unless it
-/// is told a nearer one.
+/// A device and the compiler's default target for it.
 struct DeviceTarget {
   const char *device;
   const char *target;

@@ -102,7 +102,8 @@ private:
   const FormatInfo &format;
   const PackedLayout &layout;
   std::array<BitPlane, 2> planes;
-  /// Of each plane, by column and then value: divisions done once.
+  /// For each plane, indexed by column and then value, so that divisions are
+  /// done once.
   std::array<std::vector<Place>, 2> places;
   int64_t shift;
 };

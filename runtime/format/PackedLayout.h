@@ -30,7 +30,8 @@ struct PackedLayout {
 
   bool operator==(const PackedLayout &) const = default;
 
-  /// What is wrong with these numbers, "expects ..."; empty for nothing.
+  /// An error message for invalid numbers, "expects ..."; empty if they are
+  /// valid.
   std::string findFault() const;
 
   /// Where the minima and the values begin in a block, and its size.
@@ -86,7 +87,7 @@ struct WeightStorage {
 /// columns x depth "q4_1/8x8"; "q8_0/16x4u" for an instruction that takes
 /// weights without a sign, where that makes a difference.
 std::string printStorage(const WeightStorage &storage);
-/// Reads what printStorage wrote; false where it did not.
+/// Reads the text of printStorage; false for any other text.
 bool parseStorage(std::string_view text, WeightStorage &storage);
 
 } // namespace gist

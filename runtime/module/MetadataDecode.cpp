@@ -20,9 +20,9 @@ class Decoder {
 public:
   explicit Decoder(uint64_t budget) : budget(budget) {}
 
-  /// Asked once at the end: decoding goes on with empty parts until then.
+  /// Checked once at the end: decoding goes on with empty parts until then.
   bool exhausted() const { return spent > budget; }
-  /// The same.
+  /// Checked once at the end, too.
   bool misaligned() const { return isMisaligned; }
 
   std::string text(const flatbuffers::String *value) {

@@ -62,13 +62,14 @@ Status Module::checkVersion() const {
 }
 
 Status Module::readTable(Bytes bytes) {
-  // The magic is asked first, so that another kind of file gets a plain answer.
+  // The magic is checked first, so that another kind of file gets a clear
+  // message.
   if (bytes.size < sizeof(FileHeader) ||
       !std::equal(kModuleMagic.begin(), kModuleMagic.end(), bytes.data))
     return Status::error(Code::BadFile, "the file is not a gist module");
   GIST_TRY(bytes.read(0, "file header", fileHeader));
   GIST_TRY(checkVersion());
-  // Before the hash, because a copy that broke off deserves its own message.
+  // Before the hash, because an incomplete copy deserves its own message.
   if (fileHeader.fileSize != bytes.size)
     return Status::error(Code::BadFile,
                          "the module has %" PRIu64

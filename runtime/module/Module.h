@@ -51,7 +51,7 @@ public:
 
   /// The entry of this name for `target`: its own, or the one for all.
   const EntrySpec *findEntry(std::string_view name, uint32_t target) const;
-  /// kNone when there is none.
+  /// kNone if there is no such symbol.
   uint32_t findSymbol(std::string_view name) const;
 
   /// Compares the hash of every weight; reads them all.

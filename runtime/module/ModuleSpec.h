@@ -97,7 +97,7 @@ inline constexpr uint8_t kLastCodeFormat =
 struct SymbolSpec {
   std::string name = {};
   int64_t min = 0, max = 0; ///< inclusive bounds, checked at every call
-  int64_t initial = 0;      ///< the value when nobody gives one
+  int64_t initial = 0;      ///< the value if the caller gives none
 };
 
 struct BufferSpec {

@@ -1,4 +1,4 @@
-//===- RandomWeights.cpp - Weights that nobody has trained ----------------===//
+//===- RandomWeights.cpp - Weights of random numbers ----------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -107,7 +107,7 @@ Status gist::makeRandomWeight(
                                           : floatToBfloat(value);
   }
 
-  // In pieces, because a weight may be larger than the memory that is to spare.
+  // In pieces, because a weight may be larger than free memory.
   std::vector<uint8_t> bytes(std::min(weight.size, kPiece));
   uint64_t first = 0;
   for (const auto &[name, partSize] : findParts(weight)) {

@@ -1,4 +1,4 @@
-//===- RandomWeights.h - Weights that nobody has trained --------*- C++ -*-===//
+//===- RandomWeights.h - Weights of random numbers --------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -120,11 +120,12 @@ Status gist::verifyRanks(const ModuleSpec &spec, const RankSpec &ranks) {
   for (size_t i = 0; i < ranks.collectives.size(); ++i) {
     GIST_TRY(verifyCollective(spec, ranks, ranks.collectives[i]));
     if (i > 0 && ranks.collectives[i - 1].kernel >= ranks.collectives[i].kernel)
-      return Status::error(Code::BadFile,
-                           "what ranks do together is not in order");
+      return Status::error(
+          Code::BadFile,
+          "the collectives are not in the order of their kernels");
   }
-  // Ranks that did not do the same, in the same order, would wait for one
-  // another for ever. Devices may differ, but all ranks use one kind.
+  // Ranks that did not do the same, in the same order, would deadlock. Devices
+  // may differ, but all ranks use one kind.
   std::map<std::pair<std::string, std::string>,
            std::vector<const CollectiveSpec *>>
       first;
@@ -137,7 +138,7 @@ Status gist::verifyRanks(const ModuleSpec &spec, const RankSpec &ranks) {
     if (entry.target == kNone)
       return Status::error(Code::BadFile,
                            "entry '%s' is for all targets, and so for all "
-                           "ranks",
+                           "ranks; expected one entry for each rank",
                            entry.name.c_str());
     auto [at, isFirst] =
         first.try_emplace({entry.name, spec.targets[entry.target].device}, own);
@@ -145,10 +146,11 @@ Status gist::verifyRanks(const ModuleSpec &spec, const RankSpec &ranks) {
     for (size_t i = 0; isSame && i < own.size(); ++i)
       isSame = own[i]->isSame(*at->second[i]);
     if (!isSame)
-      return Status::error(Code::BadFile,
-                           "the ranks of entry '%s' do different things "
-                           "together",
-                           entry.name.c_str());
+      return Status::error(
+          Code::BadFile,
+          "the ranks of entry '%s' have different collectives; "
+          "expected the same in the same order",
+          entry.name.c_str());
   }
   return {};
 }

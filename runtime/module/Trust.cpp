@@ -1,4 +1,4 @@
-//===- Trust.cpp - Whose code may run -------------------------------------===//
+//===- Trust.cpp - Which modules may run ----------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 using namespace gist;
 
 /// The value of a variable that names an absolute path; empty otherwise.
-/// Programs that run with rights of another user do not believe their callers.
+/// Programs that run with another user's rights must not trust their callers.
 static std::string pathVariable(const char *name) {
   const char *value = ::secure_getenv(name);
   return value && value[0] == '/' ? value : "";
@@ -41,8 +41,8 @@ static Status failure(const std::string &path, const char *what) {
                        std::strerror(errno));
 }
 
-/// Whoever may write into the folder decides what runs. So it must belong to
-/// this user or to root, and no other user may write there.
+/// Write access to the folder decides what runs. So it must belong to this user
+/// or to root, and no other user may write there.
 static Status checkFolder(const std::string &folder, bool &exists) {
   struct stat info;
   exists = ::stat(folder.c_str(), &info) == 0;
@@ -103,7 +103,7 @@ Status gist::distrustModule(const Module &module) {
 Status gist::checkTrusted(const Module &module) {
   std::string folder;
   bool exists = false;
-  // Without a place for known modules none is known.
+  // Without a folder of known modules no module is known.
   if (trustFolder(folder).ok())
     GIST_TRY(checkFolder(folder, exists));
   if (exists &&

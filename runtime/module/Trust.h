@@ -1,5 +1,4 @@
-//===- Trust.h - Whose code may run ------------------------------*- C++
-//-*-===//
+//===- Trust.h - Which modules may run --------------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +10,8 @@
 // on this machine, or named once by the user. docs/security.md has the reasons.
 //
 // Known modules are a folder of empty files, each with a fingerprint as its
-// name: looking one up is one question to the file system, two programs may
-// note modules at the same time, and a user can see and remove what is there.
+// name: looking one up is one system call, two programs may note modules at the
+// same time, and a user can see and remove what is there.
 //
 //===----------------------------------------------------------------------===//
 

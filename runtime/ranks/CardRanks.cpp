@@ -53,8 +53,8 @@ void CardRanks::watch() {
   while (!isEnding) {
     if (!ranks.check().ok()) {
       std::lock_guard lock(mutex);
-      // Kernels that wait for a card that is gone end, and with them whoever
-      // waits for this one.
+      // Ends kernels that wait for a card that is gone, and so those that wait
+      // for this one.
       call->CommAbort(handle);
       handle = nullptr;
       return;
@@ -111,8 +111,8 @@ Status CardRanks::check(int code, const char *what) const {
 Status CardRanks::open(const std::string &kind, Communicator &ranks,
                        std::unique_ptr<CardRanks> &result) {
   std::unique_ptr<CardRanks> cards(new CardRanks(ranks));
-  // All have the library, or nobody uses it: the id comes with a word about
-  // rank 0, and the others answer.
+  // Either all ranks use the library or none: the id comes with a flag for rank
+  // 0, and the other ranks answer.
   Status status = ranks.cards.areUsed
                       ? cards->load(kind, ranks.cards.library)
                       : Status::error(Code::NotFound,
@@ -129,7 +129,7 @@ Status CardRanks::open(const std::string &kind, Communicator &ranks,
     return Status::error(Code::Io, "rank 0 sent an id that is damaged");
   std::memcpy(&id, message.data() + 1, sizeof id);
   uint64_t isReady = status.ok() && message[0] != 0;
-  // A disagreement here is no error, only an answer.
+  // A rank without the library is not an error here.
   std::vector<uint64_t> answers(ranks.size(), isReady);
   std::vector<Bytes> to(
       ranks.size(),

@@ -9,7 +9,7 @@
 // The library is found by name when it is asked for. It works in the stream of
 // the device, so a call has no host between its kernels and its sums. A kernel
 // of the library waits for the other cards, for ever if one is gone: a thread
-// looks at the ranks, and gives the kernels up then.
+// watches the ranks, and then aborts the kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,9 @@ namespace gist {
 class CardRanks {
 public:
   /// Joins the cards of all ranks, as `ranks.cards` says. `kind` is that of the
-  /// device, "cuda" or "hip"; the thread's driver calls must mean this rank's
-  /// card. NotFound where a rank has no library or no card of its own, which
-  /// all ranks then learn; the host carries bytes then.
+  /// device, "cuda" or "hip"; this rank's card must be current for the thread.
+  /// NotFound, on all ranks, if one rank has no library or no card of its own;
+  /// data then goes through the host.
   static Status open(const std::string &kind, Communicator &ranks,
                      std::unique_ptr<CardRanks> &result);
   ~CardRanks();

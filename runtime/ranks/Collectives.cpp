@@ -37,7 +37,7 @@ static void addInOrder(std::span<const std::span<const float>> parts,
   }
 }
 
-/// Everyone gets all parts and adds them: one exchange.
+/// Every rank gets all parts and adds them: one exchange.
 static Status reduceSmall(Communicator &ranks, std::span<const float> part,
                           std::span<float> sum, CollectiveScratch &scratch) {
   uint32_t size = ranks.size(), own = ranks.rank();
@@ -179,8 +179,7 @@ Status gist::broadcast(Communicator &ranks, std::vector<uint8_t> &message,
   }
   auto *raw = reinterpret_cast<uint8_t *>(&head);
   GIST_TRY(send({raw, sizeof head}, {raw, sizeof head}));
-  // Rank 0 is a process of this job, but a size that is wrong must not end this
-  // one.
+  // Rank 0 is trusted, but a wrong size must not crash this process.
   constexpr uint64_t kMost = uint64_t{1} << 32;
   if (head.size > kMost)
     return Status::error(Code::Io, "rank 0 sent a message without an end");
@@ -192,7 +191,7 @@ Status gist::broadcast(Communicator &ranks, std::vector<uint8_t> &message,
   }
   if (head.size <= head.begin.size())
     return {};
-  patience = Patience::Bounded; // It has begun.
+  patience = Patience::Bounded; // The message has begun.
   return send({message.data(), message.size()},
               {message.data(), message.size()});
 }

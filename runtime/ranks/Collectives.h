@@ -21,8 +21,8 @@ struct CollectiveScratch {
 };
 
 /// Sets `sum` to ((part of rank 0 + part of rank 1) + part of rank 2) + ... on
-/// all ranks: the same bits everywhere, because everyone adds in this order or
-/// is told the result.
+/// all ranks: the same bits everywhere, because every rank adds in this order
+/// or receives the result.
 Status allReduce(Communicator &ranks, std::span<const float> part,
                  std::span<float> sum, CollectiveScratch &scratch);
 

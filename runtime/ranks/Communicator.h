@@ -32,17 +32,17 @@ struct Window {
 /// How long a rank waits for the others.
 enum class Patience {
   Bounded, ///< They do the same work: as long as CommunicatorOptions says.
-  Endless, ///< Until somebody has something to do, or is gone.
+  Endless, ///< Until a rank has work, or is gone.
 };
 
 struct CommunicatorOptions {
-  /// After this long without a result a collective has failed. Others may open
-  /// a model meanwhile, whose work nobody can count.
+  /// After this long without a result a collective has failed. Other ranks may
+  /// be loading a model, which reports no progress.
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
 
-/// How long work that can be counted may stand still: a job has to be over five
-/// seconds after a rank hangs.
+/// How long work that reports progress may stand still: a job has to end within
+/// five seconds after a rank hangs.
 inline constexpr std::chrono::milliseconds kStandstill{3000};
 
 /// Whether cards talk to each other without the host (CardRanks.h).
@@ -71,8 +71,9 @@ public:
                           std::span<const Window> from,
                           Patience patience = Patience::Bounded) = 0;
 
-  /// What is known of the others without asking them: an error that names the
-  /// first that is gone, is silent or has failed. Any thread may ask.
+  /// The known state of the other ranks, without communication: an error that
+  /// names the first that is gone, is silent or has failed. Any thread may call
+  /// this.
   virtual Status check() const = 0;
 
   /// This rank cannot go on. The others learn why, as far as they can still be
@@ -84,7 +85,7 @@ public:
   /// Set before the first session.
   CardOptions cards;
 
-  /// What this rank is at. Looked at where ranks are processes.
+  /// The progress of this rank's work. Watched if ranks are processes.
   WorkWatch work;
 };
 

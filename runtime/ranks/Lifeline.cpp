@@ -1,4 +1,4 @@
-//===- Lifeline.cpp - Who of the ranks is still there ---------------------===//
+//===- Lifeline.cpp - Which ranks are still alive -------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,8 @@
 using namespace gist;
 using Clock = std::chrono::steady_clock;
 
-/// A sign of life this often, and how long one may be missing: a job has to be
-/// over five seconds after a rank has stopped.
+/// The interval of heartbeats, and how long they may be missing: a job has to
+/// end within five seconds after a rank has stopped.
 static constexpr std::chrono::milliseconds kBeat(250);
 static constexpr std::chrono::milliseconds kSilence(3500);
 /// For ranks to find each other when a job begins.
@@ -38,7 +38,7 @@ struct FrameHead {
   uint8_t kind = 0;
   uint8_t unused = 0;
 };
-/// What a rank that comes says first.
+/// The first message of a rank that connects.
 struct Greeting {
   std::array<uint64_t, 2> secret;
   uint32_t rank;
@@ -134,7 +134,7 @@ Status Lifeline::accept() {
       at = std::find_if(peers.begin(), peers.end(), [&](const Peer &peer) {
         return peer.rank == greeting.rank && peer.socket < 0;
       });
-    // A stranger.
+    // Not a rank of this job.
     if (at == peers.end()) {
       ::close(came);
       continue;
@@ -248,14 +248,15 @@ void Lifeline::note(uint32_t about, const std::string &text, bool isNews) {
     for (Peer &peer : peers)
       if (peer.rank != about)
         send(peer, Kind::Failed, about, text);
-  // Whoever reports a failure of its own knows of it.
+  // A rank that reports its own failure knows of it already.
   bool speaks = rank == 0 || (rank == 1 && about == 0 && isNews);
   if (onFailure && about != rank)
     onFailure(text, speaks && !wasStopped);
 }
 
-/// A frame is small and the connection nearly always empty. One that does not
-/// fit is lost: then the other end does not read, and is silent itself.
+/// A frame is small and the send buffer nearly always empty. A frame that does
+/// not fit is dropped: the other end does not read then, and counts as silent
+/// itself.
 void Lifeline::send(Peer &peer, Kind kind, uint32_t about,
                     const std::string &text) {
   FrameHead head;
@@ -319,7 +320,8 @@ void Lifeline::watch() {
     // Short, so that the end of a job does not wait for it.
     Clock::time_point before = Clock::now();
     ::poll(polled.data(), polled.size(), 20);
-    // A process that was stopped, or a machine that slept, has heard nobody.
+    // A process that was stopped, or a machine that slept, has received no
+    // heartbeats.
     Clock::duration away = Clock::now() - before;
     if (away > kBeat * 4) {
       for (Peer &peer : peers)
@@ -327,7 +329,7 @@ void Lifeline::watch() {
       if (work)
         work->restart();
     }
-    // The others have given this rank up, or are about to.
+    // The other ranks have declared this one gone, or are about to.
     wasStopped |= away > kSilence - kBeat * 2;
     checkWork();
     for (size_t i = 0; i < peers.size(); ++i) {

@@ -1,4 +1,4 @@
-//===- Lifeline.h - Who of the ranks is still there -------------*- C++ -*-===//
+//===- Lifeline.h - Which ranks are still alive -----------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A connection from rank 0 to every other rank, beside the one that carries
-// data: MPI does not say that a process is gone, and its calls do not return
-// then. A thread of each rank sends a sign of life a few times a second. A
-// process that ends closes its connection, which the other end sees at once.
-// The same thread looks whether its own rank gets on with its work, and tells
-// the others if it does not.
+// data: MPI does not report that a process is gone, and its calls do not return
+// then. A thread of each rank sends a heartbeat a few times a second. A process
+// that ends closes its connection, which the other end sees at once. The same
+// thread checks whether its own rank makes progress, and tells the others if it
+// does not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +33,13 @@
 
 namespace gist {
 
-/// Where rank 0 waits for the others; plain bytes, which travel as they are.
+/// The address at which rank 0 waits for the others; plain bytes, sent as they
+/// are.
 struct Meeting {
   static constexpr size_t kMostAddresses = 8;
   std::array<uint32_t, kMostAddresses> addresses = {}; ///< IPv4; 0: none
   uint16_t port = 0;
-  /// Whoever does not know it is not one of us.
+  /// A connection without it is refused.
   std::array<uint64_t, 2> secret = {};
 };
 
@@ -46,11 +47,11 @@ class Lifeline {
 public:
   ~Lifeline();
 
-  /// On rank 0: a place where the others can find it. `isLocal`: all of them
-  /// are on this machine, and nobody else can come.
+  /// On rank 0: opens the address for the others. `isLocal`: all of them are on
+  /// this machine, and others cannot connect.
   static Status open(uint32_t size, bool isLocal, Meeting &meeting,
                      std::unique_ptr<Lifeline> &result);
-  /// On rank 0: waits until all have come.
+  /// On rank 0: waits until all have connected.
   Status accept();
   /// On every other rank.
   static Status connect(uint32_t rank, const Meeting &meeting,
@@ -64,9 +65,9 @@ public:
   /// Begins to watch. `work` is what this rank is at; it must outlive the line.
   void start(OnFailure onFailure = {}, WorkWatch *work = nullptr);
 
-  /// Whether somebody is gone, silent or has said that it cannot go on.
+  /// Whether a rank is gone, silent or has reported that it cannot go on.
   bool hasFailed() const { return isFailed.load(std::memory_order_acquire); }
-  /// The sentence for it.
+  /// The error message of that.
   Status failure() const;
 
   /// Says that this rank cannot go on.

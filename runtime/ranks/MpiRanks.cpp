@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Open MPI, found by name when it is asked for: neither its headers nor its
-// library are needed to build. Handles are addresses in its library, which its
-// ABI promises. No call blocks: whoever waits also looks at the lifeline.
+// library are needed to build. Handles are addresses in its library, as its ABI
+// guarantees. No call blocks: waiting loops also check the lifeline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ public:
       : Communicator(options.communicator), options(options) {}
   ~MpiRanks() override {
     bool hasFailed = !lifeline || lifeline->hasFailed();
-    // Finalize waits for everyone. After a failure somebody is missing.
+    // Finalize waits for all ranks. After a failure one is missing.
     if (isOpen && !hasFailed)
       mpi.Finalize();
     lifeline.reset();
@@ -84,7 +84,7 @@ private:
   std::unique_ptr<Lifeline> lifeline;
   std::vector<void *> requests;
   std::vector<uint32_t> peerOf;    ///< for each request
-  std::atomic<uint64_t> looks = 0; ///< of a thread that waits
+  std::atomic<uint64_t> looks = 0; ///< polls of a waiting thread
   bool isOpen = false;
   uint32_t number = 0, count = 1, local = 0, localCount = 1;
 };
@@ -138,7 +138,7 @@ Status MpiRanks::load() {
   find(mpi.Testall, "MPI_Testall");
   find(mpi.Error_string, "MPI_Error_string");
   find(mpi.Comm_set_errhandler, "MPI_Comm_set_errhandler");
-  // Of Open MPI alone; other libraries have numbers for them.
+  // Open MPI only; in other libraries these are numbers.
   find(mpi.world, "ompi_mpi_comm_world");
   find(mpi.bytes, "ompi_mpi_byte");
   find(mpi.errorsReturn, "ompi_mpi_errors_return");
@@ -211,11 +211,12 @@ Status MpiRanks::timeOut(Clock::time_point begin) {
 Status MpiRanks::wait(Patience patience) {
   using std::chrono::microseconds;
   Clock::time_point begin = Clock::now();
-  // Whoever waits gets on as long as it looks.
+  // A waiting rank makes progress as long as it polls.
   WorkWatch::Scope scope(
       work, [this] { return looks.load(std::memory_order_relaxed); },
       kStandstill);
-  // Between two tokens others wait for rank 0 alone: not yet worth sleeping.
+  // Between two tokens the other ranks wait for rank 0 only: not worth sleeping
+  // yet.
   microseconds awake(patience == Patience::Endless ? 20000 : 5000);
   for (unsigned tries = 0;; ++tries) {
     int isDone = 0;
@@ -232,7 +233,7 @@ Status MpiRanks::wait(Patience patience) {
     Clock::duration waited = Clock::now() - begin;
     if (patience == Patience::Bounded && waited > limits.timeout)
       return timeOut(begin);
-    // Others may need this core to get on.
+    // Other ranks may need this core.
     if (waited < awake)
       ::sched_yield();
     else

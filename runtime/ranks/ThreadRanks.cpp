@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everyone says where its bytes are, waits for the others, copies, and waits
-// again: bytes must stay until all have read them.
+// Every rank posts where its bytes are, waits for the others, copies, and waits
+// again: bytes must stay valid until all have read them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ public:
              const CommunicatorOptions &limits)
       : Communicator(limits), table(std::move(table)), number(number) {}
   ~ThreadRank() override {
-    // Whoever still waits for this rank waits in vain.
+    // Ranks that still wait for this one must fail.
     fail(Status::error(Code::Io, "it has ended"));
   }
 

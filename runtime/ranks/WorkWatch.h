@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A process may live while the thread that works hangs: in a kernel without an
-// end, on a lock, in a driver. That thread says what it is at, with a count
-// that grows while it gets on; another one looks whether it does. How long work
-// takes does not matter, so a long prompt is never taken for a fault.
+// end, on a lock, in a driver. That thread reports its progress as a count that
+// grows; another thread watches the count. How long work takes does not matter,
+// so a long prompt is never taken for a fault.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ public:
     Work outer;
   };
 
-  /// For how long the work has not got on, where that is longer than it may;
-  /// zero otherwise. For one thread, which asks again and again.
+  /// How long the work has made no progress, if that is over its limit; zero
+  /// otherwise. Called repeatedly by one thread.
   std::chrono::milliseconds hangsFor() {
     std::lock_guard lock(mutex);
     Clock::time_point now = Clock::now();
@@ -68,7 +68,7 @@ public:
     return time > work.limit ? time : std::chrono::milliseconds();
   }
 
-  /// Whoever looks was away itself.
+  /// The watching thread was suspended itself.
   void restart() {
     std::lock_guard lock(mutex);
     hasChanged = true;

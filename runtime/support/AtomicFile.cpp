@@ -47,8 +47,8 @@ Status AtomicFile::open(const std::string &destination) {
     if (!S_ISREG(info.st_mode))
       return Status::error(Code::Io, "%s: is not a regular file", path.c_str());
   }
-  // A file without a name vanishes with the process. Not every file system has
-  // them; then a name that says what it is must do.
+  // A file without a name vanishes with the process. Not every file system
+  // supports that; then the file gets a descriptive temporary name.
   descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor >= 0)
     return {};
@@ -139,8 +139,8 @@ Status AtomicFile::commit() {
   return {};
 }
 
-/// For those who compute for long before they write. Nothing is committed, so
-/// that the folder stays as it was.
+/// For callers that compute for long before they write. Nothing is committed,
+/// so the folder stays as it was.
 Status gist::checkWritable(const std::string &path) {
   AtomicFile file;
   return file.open(path);

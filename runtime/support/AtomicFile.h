@@ -46,8 +46,8 @@ private:
   uint64_t written = 0;
 };
 
-/// Fails where a file of this name could not be written; changes nothing. For
-/// those who have much work to do before they write.
+/// Fails if a file of this name could not be written; changes nothing. For
+/// callers that compute for long before they write.
 Status checkWritable(const std::string &path);
 
 /// Writes a file whole, or not at all.

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A check against damage, not against an adversary: a module contains native
-// code, so whoever can write one is already trusted. XXH64 reads memory about
-// as fast as it can be delivered.
+// code, so its writer is already trusted. XXH64 reads memory about as fast as
+// it can be delivered.
 //
 //===----------------------------------------------------------------------===//
 

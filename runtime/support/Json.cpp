@@ -47,7 +47,7 @@ Status gist::parseJson(std::string_view text, Json &result, size_t maxDepth) {
                          "lists and objects are more than %zu deep in one "
                          "another",
                          maxDepth);
-  // The parser says where it stopped only by throwing.
+  // The parser reports where it stopped only by throwing.
   try {
     result = Json::parse(text.begin(), text.end());
     return {};
@@ -172,7 +172,7 @@ Status gist::readIndex(const Json &object, const char *name, size_t count,
   return {};
 }
 
-/// "1", "0.5": without digits that say nothing.
+/// "1", "0.5": without trailing zeros.
 static std::string numberBetween(double least, double most) {
   char text[80];
   std::snprintf(text, sizeof text, "%g to %g", least, most);
@@ -185,7 +185,7 @@ Status gist::readNumber(const Json &object, const char *name, double least,
   std::string expected = "a number from " + numberBetween(least, most);
   const Json *member = nullptr;
   GIST_TRY(findMember(object, name, expected.c_str(), member));
-  // Written so that NaN, which a value that was not parsed can be, is refused.
+  // Written so that NaN is refused, which a value that was not parsed can be.
   if (!member->is_number() || !(member->template get<double>() >= least &&
                                 member->template get<double>() <= most))
     return refuse(name, *member, expected);

@@ -7,11 +7,11 @@
 //
 // The one place that parses JSON (test/check-json.sh), and that makes numbers
 // of it. The JSON library copies and writes values by recursion, so the depth
-// is looked at before anything is parsed; and it converts 2e85 to an integer
-// without a word, which is undefined, so nobody asks it to.
+// is looked at before anything is parsed; and it silently converts 2e85 to an
+// integer, which is undefined behaviour, so its conversions are not used.
 //
 // `Json` is nlohmann::json or nlohmann::ordered_json, which keeps the order of
-// members. Nothing here throws, but for memory that the system refuses.
+// members. Nothing here throws except std::bad_alloc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,7 @@
 
 namespace gist {
 
-/// Lists and objects inside one another; no request and no file of a plan
-/// needs as many.
+/// Lists and objects inside one another; requests and plan files need fewer.
 constexpr size_t kMaxJsonDepth = 32;
 
 /// One value and nothing after it. On error `result` is left as it was.

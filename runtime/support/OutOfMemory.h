@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For the functions where the runtime's users come in. Their bodies are
-// try-blocks, and this is their end: memory that the system refuses, or a size
-// that no memory has, is a Status.
+// For the functions that users of the runtime call. Their bodies are try-blocks
+// that end with this: std::bad_alloc and std::length_error become a Status.
 //
 //===----------------------------------------------------------------------===//
 

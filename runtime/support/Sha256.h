@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Hash.h finds damage. Whether a module is one that the user trusts is a
-// question that somebody may want to be answered wrongly, and XXH64 lets anyone
-// make a second file with a given hash.
+// Hash.h finds damage. Whether the user trusts a module must not be forgeable,
+// and with XXH64 anyone can make a second file with a given hash.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An error can be told without memory: what has no room for its sentence says
-// only that memory is out.
+// An error can be returned without memory: if its message cannot be allocated,
+// it says only "out of memory".
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ Status Status::in(const std::string &where) && {
     if (!ok())
       text = where + ": " + text;
   } catch (const std::bad_alloc &) {
-    // The sentence is right without its place.
+    // The message is correct without its location.
   }
   return std::move(*this);
 }

@@ -34,7 +34,7 @@ enum class Code {
   OutOfMemory, ///< Host or device memory, or a budget, is exhausted.
   Io,          ///< The operating system refused a read or a write.
   Device,      ///< A driver reported an error.
-  Untrusted,   ///< Code of a module that nobody has said to trust.
+  Untrusted,   ///< Code of a module that the user has not trusted.
 };
 
 class [[nodiscard]] Status {

@@ -55,7 +55,7 @@ public:
   /// The same with any variables: a JSON object.
   Status render(std::string_view contextJson, std::string &out) const;
 
-  // What a template is held to.
+  // Limits of a template.
   static constexpr size_t kMaxSteps = 1 << 21;
   static constexpr size_t kMaxOutput = 1 << 24;
   static constexpr int kMaxDepth = 100;

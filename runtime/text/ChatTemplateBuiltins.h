@@ -49,7 +49,7 @@ bool hasMethod(const Value &object, std::string_view name);
 /// characters of a string, nothing for undefined.
 Status iterate(const Value &value, Budget &budget, List &items);
 
-/// container[key]; undefined if there is none.
+/// container[key]; undefined if it has no such item.
 Status getItem(const Value &container, const Value &key, Budget &budget,
                Value &out);
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A template comes from a model file and is not trusted. What it does is
-// counted in steps, of which it has a number: a short template may ask for
-// much. Whatever goes through a value charges for it before it does.
+// A template comes from a model file and is not trusted. Its work is counted in
+// steps, and their number is limited: a short template may ask for much work.
+// Every function that walks a value charges for it first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ public:
   Status chargeWhole(const Value &value);
   /// To compare two values: as much is looked at as the smaller one has.
   Status chargeBoth(const Value &a, const Value &b);
-  /// To write a value as a text: what is no text itself is looked at byte by
-  /// byte, because quotes and line ends in it are written otherwise.
+  /// To write a value as a text: the content of other values than texts is read
+  /// byte by byte, because quotes and line ends in it are escaped.
   Status chargeText(const Value &value);
 
 private:

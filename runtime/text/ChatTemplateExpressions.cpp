@@ -36,8 +36,8 @@ Status Parser::parseTuple(ExprPtr &out) {
   return {};
 }
 
-/// `conditional` is false where an `if` that follows belongs to somebody else:
-/// the filter of a `for`.
+/// `conditional` is false where an `if` that follows begins the filter of a
+/// `for`.
 Status Parser::parseExpr(ExprPtr &out, bool conditional) {
   Level level(depth);
   if (depth > kMaxTreeDepth)

@@ -139,7 +139,7 @@ static Status replaceFilter(const Value &in, const Arguments &args, Budget &,
     result += with;
     at = found + mark.size();
     if (result.size() > kMaxText)
-      break; // setText says so.
+      break; // setText reports it.
   }
   result.append(text, at);
   return setText(std::move(result), out);
@@ -322,7 +322,7 @@ static Status listFilter(const Value &in, const Arguments &, Budget &budget,
   return Value::list(std::move(items), out);
 }
 
-/// Of an empty list undefined, which prints as nothing. It is not an error.
+/// An empty list gives undefined, which prints as nothing; it is not an error.
 static Status firstFilter(const Value &in, const Arguments &, Budget &budget,
                           Value &out) {
   List items;

@@ -73,14 +73,15 @@ Status chat::iterate(const Value &value, Budget &budget, List &items) {
   }
 }
 
-/// What is not there gives undefined and not an error, as in Jinja. Only a look
-/// into something undefined is an error: it would hide a misspelt name.
+/// A missing item gives undefined and not an error, as in Jinja. Only an item
+/// of something undefined is an error: otherwise a misspelt name would go
+/// unnoticed.
 Status chat::getItem(const Value &container, const Value &key, Budget &budget,
                      Value &out) {
   if (container.is(Kind::Undefined))
     return Status::error(Code::BadArgument, "'%s' is undefined",
                          container.str().c_str());
-  // What is not there keeps its name.
+  // An undefined value keeps its name.
   GIST_TRY(key.is(Kind::String) ? budget.charge(key) : budget.chargeText(key));
   if (key.is(Kind::String)) {
     // The names of a namespace change, so that they are searched one by one.

@@ -98,8 +98,7 @@ static Status readPiece(Bytes message, RawPieces &pieces) {
     else if (field.is(2, kFixed32))
       score = field.real;
     else if (field.is(3, kVarint))
-      // The schema knows 1 to 6. 0 is none of them, so that whoever turns
-      // pieces into a spec refuses it.
+      // The schema knows 1 to 6. 0 is invalid, so that setPieces refuses it.
       type = field.integer <= 6 ? static_cast<int32_t>(field.integer) : 0;
     else if (field.number <= 3)
       return Status::error(Code::BadFile,

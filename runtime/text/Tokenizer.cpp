@@ -88,9 +88,9 @@ struct Tokenizer::Impl {
   /// the values are places in spec.added.
   LongestMatch rawAdded, normalizedAdded;
   std::vector<std::string> normalizedTexts;
-  /// By id: a place in spec.added, or -1.
+  /// Indexed by id: an index into spec.added, or -1.
   std::vector<int32_t> addedOfId;
-  /// By id, for pieces: the text that is decoded, and whether it is one byte.
+  /// Indexed by id, for pieces: the decoded text, and whether it is one byte.
   std::vector<std::string> pieceTexts;
   std::vector<bool> isByte;
 

@@ -46,7 +46,7 @@ static int byteOfStandIn(uint32_t c) {
   return c < table.size() ? table[c] : -1;
 }
 
-/// Turns stand-ins into bytes; false if some character is none.
+/// Turns stand-ins into bytes; false if a character is not a stand-in.
 static bool decodeStandIns(std::string_view text, std::string &bytes) {
   bytes.clear();
   while (!text.empty()) {

@@ -1,5 +1,4 @@
-//===- TokenizerImport.h - Tokenizers from other programs' files -*- C++
-//-*-===//
+//===- TokenizerImport.h - Tokenizers of other programs ---------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

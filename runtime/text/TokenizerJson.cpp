@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Reads tokenizer.json. What this runtime cannot do exactly as the reference
-// does is an error that names it: a tokenizer that is nearly right gives a
-// model that is a little worse, which nobody would notice.
+// does is an error that names it: a tokenizer that is nearly right makes a
+// model slightly worse, which goes unnoticed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -300,7 +300,7 @@ void WordPieceModel::encode(std::string_view word,
     piece += word.substr(begin, longest);
     uint32_t id = TextIndex::kMissing;
     for (; piece.size() > prefix; piece.pop_back()) {
-      // Half a character is no token of a vocabulary of valid UTF-8.
+      // A part of a character is never found: the vocabulary is valid UTF-8.
       id = vocab->find(piece);
       if (id != TextIndex::kMissing)
         break;

@@ -31,8 +31,8 @@
 using namespace gist;
 
 /// Raised when the bytes' meaning changes; older runtimes then refuse them.
-/// Models without pieces keep the first version, so that they refuse no more
-/// than they must.
+/// Models without pieces keep the first version, so that older runtimes still
+/// read them.
 static constexpr uint32_t kFormatVersion = 1;
 static constexpr uint32_t kPieceFormatVersion = 2;
 
@@ -239,8 +239,8 @@ std::string TokenizerSpec::serialize() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// A bit that is not known means a newer writer whose option would be ignored.
-/// That is refused.
+/// An unknown bit is an error: it means a newer writer, whose option would be
+/// ignored.
 template <typename Options>
 static Status unpackBits(uint8_t bits, const char *what,
                          const Options &options) {

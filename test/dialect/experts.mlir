@@ -8,7 +8,7 @@
 // PLAIN-LABEL: func @shared_rows
 // PLAIN-NOT:     expand_shape
 // PLAIN:         linalg.generic
-// A number that names no expert reads one that is there.
+// A number out of range is clamped to an expert.
 // PLAIN:           arith.maxsi
 // PLAIN:           arith.minsi
 // PLAIN:           tensor.extract %{{.+}}[{{.+}}] : tensor<30x8xf16>

@@ -152,8 +152,8 @@ void Check::run() {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Inputs of the graph, the same for everyone who runs it; f32 numbers are off
-/// by a share of up to `noise`.
+/// Inputs of the graph, the same for every run; f32 numbers are off by a share
+/// of up to `noise`.
 static Contents makeInputs(const RandomGraph &graph, uint64_t seed,
                            double noise) {
   Contents contents;
@@ -234,10 +234,10 @@ void Check::compare(const Contents &outputs, Outcome good, double noise) {
   std::string text;
   if (isNear(outputs, scale, {}, text))
     return report(good, "");
-  // Does the definition give the same on inputs and thresholds that are off by
-  // roundings? What it does not, nobody can be asked for.
-  // Rows in 8 bits are off by a 254th of the largest of 32 numbers, which is
-  // much where large products cancel out.
+  // Whether the definition gives the same on inputs and thresholds that are off
+  // by roundings. Where it does not, targets may differ too. Rows in 8 bits are
+  // off by a 254th of the largest of 32 numbers, which is much where large
+  // products cancel out.
   double off = graph.isRounded ? std::max(noise, 1.0 / 254) : noise;
   std::vector<double> slack(graph.outputs.size(), 0);
   for (double sign : {1.0, -1.0, 2.0, -2.0}) {

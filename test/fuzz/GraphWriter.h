@@ -63,7 +63,7 @@ private:
   Tensor matmul(const Tensor &x, const Tensor &weight);
   Tensor toHeads(const Tensor &x, int64_t heads);
   Tensor toRows(const Tensor &x);
-  /// Rows of this width: those that there are, or a product of them.
+  /// Rows of this width: existing ones, or a product of them.
   Tensor rowsOf(int64_t width);
   std::string element() {
     return random.oneOf<const char *>({"f32", "f32", "f16", "bf16"});

@@ -1,4 +1,4 @@
-//===- RandomGraph.cpp - Valid graphs that nobody would write -------------===//
+//===- RandomGraph.cpp - Valid graphs at random ---------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ RandomGraph GraphWriter::write() {
           random.oneOf<Layer>({&GraphWriter::guarded, &GraphWriter::quantized});
     (this->*layer)();
   }
-  // A result that is an argument is state, which is no output.
+  // A result that is an argument is state, not an output.
   bool isInput = llvm::any_of(graph.inputs, [&](const GraphInput &each) {
     return rows.name == "%" + each.name;
   });

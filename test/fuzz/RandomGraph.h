@@ -1,4 +1,4 @@
-//===- RandomGraph.h - Valid graphs that nobody would write -----*- C++ -*-===//
+//===- RandomGraph.h - Valid graphs at random -------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -10,8 +10,8 @@
 // Gives a target each file as it is, every prefix of it, and every change of
 // one bit in its first kilobyte or what --header says; then random changes
 // until the time is over. What is in the folder after --once is not taken
-// apart like that: it is a corpus, of which each file is somebody's change. It
-// needs no compiler of a kind, so that every build can run it.
+// apart like that: it is a corpus, whose files are mutations already. It needs
+// no compiler of a kind, so that every build can run it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ static void executeAll(const Content &content) {
 }
 
 /// A few changes of the kinds that readers get wrong: counts that are too
-/// large, pieces that are missing or there twice, and pieces of another file.
+/// large, pieces that are missing or repeated, and pieces of another file.
 static Content mutate(const std::vector<Content> &files, std::mt19937_64 &rng) {
   auto below = [&](size_t bound) { return bound ? rng() % bound : 0; };
   Content result = files[below(files.size())];

@@ -284,7 +284,7 @@ def main(folder):
 
 def without_code(module):
     """The module with 64 bytes of its code: nine tenths of its bytes are code, which
-    nobody reads before a session is made. Hashes are left to the target."""
+    is not read before a session is made. Hashes are left to the target."""
     header, entry = 64, struct.Struct("<IIQQQII")
     count, = struct.unpack_from("<I", module, 12)
     table, content = b"", b""

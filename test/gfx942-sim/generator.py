@@ -2,7 +2,7 @@
 
 No transcendentals, no contraction, no undefined behaviour: shifts are masked,
 divisors forced odd, conversions to integers clamped, indices masked, loops
-bounded. NaNs are stored in one form, since their bits are nobody's promise.
+bounded. NaNs are stored in one form, since their bits are unspecified.
 """
 
 import random

@@ -96,7 +96,7 @@ def test_identifiers(hip, module):
 
 
 def launch_extra(hip, function, stream, pointer, factor, count):
-    """By the buffer form: the whole kernarg segment at once."""
+    """Launches with HIP_LAUNCH_PARAM_BUFFER: the whole kernarg segment at once."""
     packed = np.array([(pointer.value, factor, count)],
                       dtype=[("x", "u8"), ("factor", "f4"), ("n", "i4")])
     size = ctypes.c_size_t(packed.nbytes)

@@ -54,7 +54,7 @@ def test_narrow_stores(hip):
 
 
 def test_lds_shapes(hip):
-    """Every width and both forms of two addresses, there and back."""
+    """Round trips of every width and of both forms with two addresses."""
     data = np.random.default_rng(2).integers(0, 2**32, 256, dtype=np.uint32)
     out = run(hip, """  v_lshlrev_b32 v3, 4, v0
   global_load_dwordx4 v[4:7], v3, s[4:5]
@@ -85,7 +85,7 @@ def test_lds_shapes(hip):
 
 
 def test_buffers(hip):
-    """Beyond the records a load is zero and a store is nothing, by dword."""
+    """Past the records a load gives zero and a store does nothing, for each dword."""
     data = np.arange(1, 65, dtype=np.uint32)
     out = run(hip, """
   s_mov_b32 s8, s4
@@ -135,7 +135,7 @@ def test_flat_reaches_lds(hip):
 
 
 def in_order(function, start, values):
-    """Old values lane by lane, and what is left."""
+    """The old values of each lane, and the final memory."""
     old = []
     for value in values:
         old.append(start)
@@ -173,7 +173,8 @@ def test_atomics(hip, name, function):
 
 
 def test_compare_and_swap(hip):
-    """Memory takes the new value first, LDS the compared one."""
+    """The operands of a compare-and-swap: memory instructions take the new value first, LDS
+    instructions the compared one."""
     out = np.zeros(65, np.uint32)
     out[64] = 3
     run(hip, """  v_mov_b32 v3, 0

@@ -65,7 +65,7 @@ def evaluate(machine, a, b, c, d, lane):
 
 
 def assembles(lines):
-    """The lines that gfx942 has: the assembler says so in one go."""
+    """The lines that the assembler accepts for gfx942, found in one run of it."""
     source = "\n".join(lines)
     result = subprocess.run(
         [simulator.tool("llvm-mc"), "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-o", "/dev/null"],
@@ -97,7 +97,7 @@ def is_nan(bits, text):
 
 
 def test_coverage():
-    """The interpreter must not quietly understand less than it did."""
+    """The number of instructions that the interpreter understands must not shrink."""
     assert len(CASES) >= 290
 
 

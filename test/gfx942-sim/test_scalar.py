@@ -108,7 +108,7 @@ CASES = [
         1 << i for i in range(16) if a >> 4 * i & 15), M64)),
     (f"s_wqm_b32 {D}, {A}", 32, lambda a, b, c: nonzero(sum(
         15 << i for i in range(0, 32, 4) if a >> i & 15))),
-    # The destination is read, or SCC is all there is.
+    # The destination is also a source, or SCC is the only result.
     (f"s_mov_b32 {D}, {A}\n  s_addk_i32 {D}, 0x8001", 32, lambda a, b, c:
         overflows(s(a) - 32767)),
     (f"s_mov_b32 {D}, {A}\n  s_mulk_i32 {D}, 0xfff9", 32, lambda a, b, c: (a * -7, c)),

@@ -111,7 +111,7 @@ def test_unknown_architecture(tmp_path, compile_refused):
 
 @pytest.mark.parametrize("kind, words", [(99, ["99"]), (10, ["Q2_K"]), (4, ["4"])])
 def test_unknown_quantisation(tmp_path, compile_refused, kind, words):
-    """A number that nobody uses, a format that we do not read, one withdrawn."""
+    """A number that is not in use, a format that we do not read, a withdrawn one."""
     name, shape, stored = first_matrix()
     path = edited(tmp_path / "model.gguf", GGUF,
                   (tensor(name, shape, stored), tensor(name, shape, kind)))

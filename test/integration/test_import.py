@@ -105,7 +105,7 @@ def test_equal_experts(name, used, tmp_path):
 
 
 def test_router_without_numbers(tmp_path):
-    """Every token still has experts that are there; its result is no number."""
+    """Every token still has valid experts; its result is NaN."""
     def tensor(name, numbers):
         return numbers * np.nan if name.endswith("moe.gate.weight") else numbers
 

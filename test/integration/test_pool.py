@@ -43,7 +43,7 @@ def test_architectures(name, tmp_path):
     module = compile_model(name, tmp_path, "--kv-type=f32", "--compute=f32")
     for chunk in [5, 96]:
         seen = compare(module, chunk, seed=2)
-        # What layers with a window keep is no rows by position.
+        # Layers with a window do not keep rows by position.
         assert (seen["prefix"] > 0) == (chunk == 5 and name != "qwen2-window")
         assert seen["session"] == seen["greedy"]
 

@@ -118,7 +118,7 @@ def end_one(module, ranks, victim, how, moment):
     _, errors = job.communicate(timeout=60)
     taken = time.monotonic() - start
     assert job.returncode != 0
-    # Nobody is left; what was stopped is killed by mpirun.
+    # No process is left; mpirun kills those that were stopped.
     deadline = time.monotonic() + 5
     while any(map(is_there, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -136,7 +136,7 @@ def test_killed_at_any_moment(tmp_path):
         taken, errors = end_one(module, ranks, victim, signal.SIGKILL,
                                 chance.uniform(0, 3))
         assert taken < 5
-        # Before ranks know each other mpirun alone can say who it was.
+        # Before ranks know each other only mpirun can name the rank.
         ours = errors.count(f"error: rank {victim} is gone")
         assert ours == 1 or (ours == 0 and "signal 9" in errors), errors
 
@@ -162,7 +162,7 @@ class OneThread:
         os.waitpid(thread, self.WAIT_ALL)
 
     def wait_for_end(self, seconds):
-        """The process ends for its parent when whoever traces it knows."""
+        """The process ends for its parent when its tracer knows."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found, status = os.waitpid(self.thread, self.WAIT_ALL | os.WNOHANG)
@@ -278,7 +278,7 @@ def test_server(tmp_path):
         assert job.wait(timeout=30) == 0
     assert "stopping" in "".join(said)
 
-    # Between requests nobody waits for a rank that is gone.
+    # Between requests no rank waits for one that is gone.
     for how, sentence in [(signal.SIGKILL, "error: rank 1 is gone"),
                           (signal.SIGSTOP, "error: rank 1 has not answered")]:
         with server(parts, 2) as (job, address, said):

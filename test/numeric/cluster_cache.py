@@ -218,7 +218,7 @@ def fresh(kinds):
 
 
 def check_clusters(layout, state, layer, wants, in_all_layers):
-    """Clusters, not only what they give: who is in which, and their means. The other
+    """Clusters, not only what they give: which tokens are in each, and the means. The other
     layer has as many, or none."""
     keys_of, values_of, units, weights, counts = state
     assert (counts[1 - layer] == (counts[layer] if in_all_layers else 0)).all()
@@ -239,7 +239,7 @@ def check_clusters(layout, state, layer, wants, in_all_layers):
 
 def many_clusters(rng, block, total, width):
     """Heads of which nearly every token founds a cluster, and their keys: more than
-    are compared at once, and a number that is no multiple of that."""
+    are compared at once, and a number that is not a multiple of that."""
     kinds = [HeadCache(5, theta=0.9, capacity=total, block=block),
              HeadCache(0, theta=0.9, capacity=150, block=block)]
     k = rng.standard_normal((total, 2, width))
@@ -254,7 +254,7 @@ def many_clusters(rng, block, total, width):
 
 
 def ties(order, width):
-    """A head of blocks of 4, its keys, and who is in which cluster: products that are
+    """A head of blocks of 4, its keys, and which token is in which cluster: products that are
     equal to the bit, of clusters of an earlier block as of the same."""
     axes = np.zeros((2, width))
     axes[0, 0] = axes[1, 1] = 1

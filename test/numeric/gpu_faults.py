@@ -8,7 +8,7 @@ import re
 
 Fault = collections.namedtuple("Fault", "kind line old new")
 
-#: counter -> the most that may be in flight on gfx942, which is no wait at all
+#: counter -> the most that may be in flight on gfx942: waits for nothing
 COUNTERS = {"vmcnt": 63, "lgkmcnt": 15}
 
 
@@ -101,7 +101,7 @@ def find(assembly, rng):
 
 
 def changes_nothing(kind, lines, number):
-    """What is no fault, whatever the inputs."""
+    """Changes that are not faults, whatever the inputs."""
     if kind == "bound":
         # min(i, n - 1), which is a comparison and a choice between what was
         # compared, is the same with or without the equal sign.

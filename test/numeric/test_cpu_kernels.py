@@ -226,7 +226,7 @@ def test_matmul_of_blocks(name, n, k):
 @pytest.mark.parametrize("tokens", [1, 6])
 def test_whole_numbers_at_their_limits(name, tokens):
     """A block of zeros, of tiny numbers, one where a number is far larger than
-    the others, one with the largest integers that there are, and one with a NaN,
+    the others, one with the largest integers, and one with a NaN,
     which has to show in its row and in no other."""
     n, k = 24, 160
     text = cpu.matmul_of_blocks(name, n, k)

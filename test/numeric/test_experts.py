@@ -17,7 +17,7 @@ from reference.quantization import FORMATS, dequantize, quantize_activation, qua
 
 EXPERTS, SLOTS = 5, 3
 #: Which experts tokens name: any, one for all, each of a token's the same, and one that
-#: nobody names.
+#: no token names.
 CHOICES = {
     "any": lambda rng, t: np.stack([rng.permutation(EXPERTS)[:SLOTS] for _ in range(t)]),
     "all to one": lambda rng, t: np.full((t, SLOTS), EXPERTS - 1),
@@ -129,7 +129,7 @@ def test_float_kernel(weight, n, k, own):
         for tokens in TOKENS:
             w = rng.standard_normal((EXPERTS * n, k)).astype(dtype)
             e = choose(rng, choice, tokens)
-            # What nobody names is not there.
+            # Weights that no token names are NaN: they must not be read.
             w[[i for i in range(EXPERTS * n) if i // n not in e]] = np.nan
             x = rng.standard_normal((tokens, k * own)).astype(np.float32)
             expected = expert_matmul(x, w, e, n)

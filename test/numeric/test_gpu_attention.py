@@ -191,7 +191,7 @@ func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %t
 }}"""
     rng = np.random.default_rng(3)
     kc, vc = (rng.standard_normal((3, 128, kv_heads, size)).astype(np.float16) for _ in "kv")
-    # What is past the end belongs to nobody.
+    # Rows past the end must not be read.
     kc[:, total:] = vc[:, total:] = np.nan
     queries_ = rng.standard_normal((queries, heads, size)).astype(np.float16)
     got = np.full((queries, heads * size), np.nan, np.float32)

@@ -5,7 +5,7 @@ code generator would make them. The numeric tests must fail or the simulator
 must report something. Which faults is drawn from a fixed seed; `pytest -s`
 prints them all with what found them.
 
-What is left out: changes that are none (gpu_faults.changes_nothing) and those
+What is left out: changes without an effect (gpu_faults.changes_nothing) and those
 that the inputs cannot show, as they never reach the place or have no lane there
 that is concerned (gpu_faults.probe). What survives then is of these kinds:
 

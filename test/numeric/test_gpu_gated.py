@@ -110,7 +110,7 @@ def run(x, basis, groups, sizes, element, weight, low, epsilon):
     arrays = [x, basis] + [np.ascontiguousarray(a) for g in groups for a in g]
     kernels.call("gated", *map(whole, arrays), CALL, *map(whole, outputs), whole(level),
                  whole(words), whole(control))
-    # Nobody's words but its own.
+    # Only its own words have changed.
     assert (np.delete(control.reshape(CALLS, -1), CALL, axis=0) == 0x55555555).all()
     return outputs, level
 

@@ -1,7 +1,7 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products on gfx942, run on the simulator, against NumPy in double precision.
-The shapes are no multiples of tiles, the rows of the operands lie side by side
+The shapes are not multiples of tiles, the rows of the operands lie side by side
 in memory, and the simulator reports whatever is read outside of them."""
 
 import numpy as np

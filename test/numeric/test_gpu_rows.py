@@ -467,7 +467,7 @@ def test_two_results(tokens):
 
 
 def test_product_without_a_generator():
-    """y = x W, which is no y = x W^T: element by element."""
+    """y = x W, which is not y = x W^T: element by element."""
     text = kernel(
         "product", "%x: tensor<?x40xf32>, %w: tensor<40x12xf32>, %y: tensor<?x12xf32>",
         "tensor<?x12xf32>", """

@@ -206,7 +206,7 @@ def test_heads(rng, rule):
 
 @pytest.mark.parametrize("rule", ["all", "kept"])
 def test_taus(rng, rule):
-    """A tau for each head; one that is no threshold keeps every token."""
+    """A tau for each head; one outside of (0, 1) keeps every token."""
     x = rounded(np.stack([generators.clustered(rng, 130, 32, clusters=5, spread=0.3)] * 4, 1),
                 "f16")
     taus = [0.3, 0.7, 0.0, 1.5]
@@ -229,7 +229,7 @@ def test_shared_tiles(rng, rule):
 
 @pytest.mark.parametrize("element", ["f32", "f16"])
 def test_recalled_sums(rng, element):
-    """With room for the sums of all tiles nobody decides what comes next."""
+    """With room for the sums of all tiles no workgroup decides what comes next."""
     x = rounded(generators.clustered(rng, 300, 64, clusters=30, spread=0.33), element)
     x[7], x[200, 3] = 0, np.nan
     for room in (0, 1 << 18):

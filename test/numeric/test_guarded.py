@@ -53,7 +53,7 @@ def test_guarded_matmul(weight, n, k):
         for guard in GUARDS.values():
             g = guard(tokens)
             x = rng.standard_normal((tokens, k)).astype(np.float32)
-            x[g == 0, 0] = np.nan  # What is not asked for is not there.
+            x[g == 0, 0] = np.nan  # Rows with a closed guard are not read.
             y = np.full((tokens, n), np.nan, np.float32)
             kernels.call("matmul", rows(x), whole(w), rows(g), rows(y))
             expected = np.where(g[:, None] != 0, x.astype(float) @ w.astype(float).T, 0)

@@ -131,7 +131,7 @@ def test_gated_projection(elements, library, name):
 @pytest.mark.parametrize("name", FORMS)
 def test_tokens_that_are_no_numbers_open_the_gate(elements, library, name, request):
     # Infinite rows times the weight are infinite, where their difference to the
-    # subspace is no number.
+    # subspace is NaN.
     if "definition" not in request.node.name:
         pytest.skip("open rows meet the weight itself")
     count, bias, graded = FORMS[name]

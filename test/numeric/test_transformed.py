@@ -159,7 +159,7 @@ func.func @f(%x: tensor<?x97x{x}>, %v: tensor<97x{k}x{w}>, %w: tensor<7x97x{w}>,
 @pytest.mark.parametrize("elements", [("f32", "f32"), ("f32", "bf16"), ("f16", "f16")])
 @pytest.mark.parametrize("before", [(), ("-canonicalize",)], ids=str)
 def test_a_gate_that_hides_nothing_is_a_linear_layer(k, epsilon, elements, before):
-    """epsilon = 0 always adds the residual; with k = d there is none.
+    """epsilon = 0 always adds the residual; with k = d it is zero.
 
     Long enough rows that a sum in less than f32 shows.
     """

@@ -1,6 +1,6 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A program that mypy reads and nobody runs: what types users see."""
+"""A program for mypy, which is never run: what types users see."""
 
 from typing import Any
 

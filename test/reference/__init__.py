@@ -7,5 +7,5 @@ that an error must be made twice to go unseen. Everything is computed in
 float64; what the ops compute in f32 is compared within bounds that
 `reference.certificate` and `reference.numerics` state and derive.
 
-Clarity over speed: a T of a few hundred is what these functions are for.
+These functions are written for clarity, not speed: use a T of a few hundred.
 """

@@ -21,7 +21,7 @@ def cascade_update(
     old = {int(s) for s in inherited.kept}
     total = len(x)
     if rule == "covering":
-        # What is inherited may only change the cost, so it is not looked at.
+        # The inherited selection may only change the cost, so it is not read.
         result = gram_select(x, tau, "kept", similarity, causal, offsets)
     elif rule == "paper":
         kept = paper_set(x, sorted(old), tau, similarity, offsets)

@@ -35,7 +35,7 @@ def check_record(selection, total, offsets=None):
     require((kept >= 0).all() and (kept < total).all(), f"ids out of range: {kept}")
     require((np.diff(kept) > 0).all(), f"ids do not ascend: {kept}")
     require((nearest[kept] == kept).all(), "a representative has another one")
-    require(np.isin(nearest, kept).all(), "a nearest token is no representative")
+    require(np.isin(nearest, kept).all(), "a nearest token is not a representative")
     for begin, end in sequences(total, offsets):
         part = nearest[begin:end]
         require(

@@ -23,8 +23,8 @@ def drawn(token):
 @dataclass
 class HeadCache:
     """What one KV head of one layer keeps. `window` None: everything. With
-    `random` that share of the tokens found clusters, whatever they are like. `seen`:
-    a query sees the last so many of what is kept."""
+    `random` that share of the tokens found clusters, whatever they are like. A
+    query sees the last `seen` tokens of what is kept."""
 
     window: int | None
     theta: float = 1.0

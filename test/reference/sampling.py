@@ -11,7 +11,7 @@ WHOLE = 1 << 32
 
 
 def settings(temperature=1.0, top_k=None, top_p=1.0, min_p=0.0, random=0):
-    """A row of settings; `random` is of 2^32."""
+    """A row of settings; `random` is in [0, 2^32)."""
     scale = np.float32(min(np.log2(np.e) / temperature, np.finfo(np.float32).max))
     return np.array(
         [
@@ -26,7 +26,7 @@ def settings(temperature=1.0, top_k=None, top_p=1.0, min_p=0.0, random=0):
 
 
 def weights(logits, scale):
-    """Of each token, Python integers."""
+    """The weight of each token, as Python integers."""
     best = np.float32(np.nanmax(logits))
     result = []
     for logit in logits:

@@ -20,7 +20,7 @@ def module(tmp_path_factory):
 
 
 def test_streams_beside_one_another(module):
-    """Each has the tokens of `gist-run generate`, whoever is there."""
+    """Each has the tokens of `gist-run generate`, whichever other streams run."""
     prompts = [f"{'and so on ' * (i % 5)}{i}" for i in range(12)]
     expected = {p: subprocess.run(["gist-run", "generate", module, "-p", p, "-n", "24"],
                                   check=True, stdout=subprocess.PIPE).stdout.decode()[:-1]

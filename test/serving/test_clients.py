@@ -1,6 +1,6 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gist-serve with clients that nobody here wrote.
+"""gist-serve with independent clients.
 
     PATH=build/dev/bin:$PATH build/python-serving/bin/python3 -m pytest test/serving/test_clients.py
 

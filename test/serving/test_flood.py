@@ -80,7 +80,7 @@ async def client(port, kind):
 
 
 async def clients(port, number, seen):
-    """Who has a question comes again when there was no room."""
+    """A client that finds no room tries again."""
     kind = KINDS[number % len(KINDS)]
     # All at once would keep the first ones from sending while the others connect.
     await asyncio.sleep(number / 2000)
@@ -124,7 +124,7 @@ def test_flood(tmp_path):
         print(f"{seconds:.0f} s; {before / MIB:.0f} MiB before, {peak[0] / MIB:.0f} at most, "
               f"{peak[1]} threads at most")
         assert server.process.poll() is None
-        # Nobody is left without an end, and no fault of the server is among them.
+        # Every request has ended, and none with an error of the server.
         allowed = {"200", "400", "408", "413", "429", "503", "closed"}
         assert {found for _, found in seen} <= allowed
         assert seen["question", "200"] == CONNECTIONS // len(KINDS)

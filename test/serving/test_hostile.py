@@ -121,7 +121,7 @@ def test_large_bodies(server):
 
 
 def test_slow_clients(server):
-    """Who sends a byte now and then is not waited for."""
+    """The server does not wait for clients that send a byte now and then."""
     request = post_bytes(TEXT, {"prompt": "a" * 100})
     for begin in (0, 5, len(request) - 50):
         with server.connect() as client:

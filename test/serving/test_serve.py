@@ -242,7 +242,7 @@ def test_metrics(server):
 
 
 def test_many_clients(server):
-    """Answers do not depend on who else asks."""
+    """Answers do not depend on other requests."""
     body = {"temperature": 0, "max_tokens": 40}
     prompts = [f"Client number {i}: " for i in range(24)]
     alone = {p: server.post(TEXT, {**body, "prompt": p})["choices"][0]["text"] for p in prompts}

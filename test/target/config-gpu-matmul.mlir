@@ -114,7 +114,7 @@ func.func private @blocks(%x: tensor<1x576xf32>, %w: tensor<1536x18x20xi8>, %y: 
   return %p : tensor<1x1536xf32>
 }
 
-// A product that accumulates is no kernel of its own kind: rows are taken.
+// A product that accumulates is not cut as a matmul: the kernel works on rows.
 // AMD-LABEL: @accumulates
 // AMD-NOT:     mfma
 // AMD:         return

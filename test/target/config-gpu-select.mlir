@@ -1,5 +1,5 @@
 // How selections are cut on GPUs: what visits rows of tiles together, and how many
-// loads are on their way, are numbers of the target too.
+// loads are in flight, are numbers of the target too.
 
 // RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config | FileCheck %s --check-prefix=AMD
 // RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-select-tile-config | FileCheck %s --check-prefix=NVIDIA

@@ -57,8 +57,8 @@ template <typename Function> static int runOutOfMemory(Function function) {
   }
 }
 
-// An exception that leaves a C function ends the program of whoever called it.
-// The lower bounds on failures show that allocations were really refused.
+// An exception that leaves a C function terminates the caller's program. The
+// lower bounds on failures show that allocations were really refused.
 TEST(CApiMemory, EveryCallFailsCleanly) {
   TemporaryFolder folder;
   std::string path = TinyModel().write(folder.file("m.gist"));

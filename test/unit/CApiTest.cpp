@@ -479,7 +479,7 @@ TEST_F(CApi, BadValues) {
   EXPECT_EQ(none, nullptr);
 }
 
-// An exception must not leave a function of C, whoever threw it.
+// An exception must not leave a function of C, even one of a callback.
 TEST_F(CApi, CallbackThrows) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
   auto throwing = [](int32_t, const char *, size_t, void *) -> int { throw 1; };

@@ -43,7 +43,7 @@ static std::string error(std::string_view text, std::string_view context) {
   std::string out = "before";
   Status status = render(text, context, out);
   EXPECT_FALSE(status.ok()) << text << " gives " << out;
-  // Nobody may take half a prompt for a whole one.
+  // On error no half prompt is returned.
   EXPECT_EQ(out, "before");
   return status.text;
 }
@@ -152,7 +152,7 @@ TEST(ChatTemplate, DictionariesOfAnySize) {
   }
 }
 
-// Somebody has to find the mistake in a template of a hundred lines.
+// The mistake may be in a template of a hundred lines.
 TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),
             "line 2, column 8: 'c' is undefined");

@@ -131,11 +131,12 @@ TEST_F(CpuElf, SegmentsAreChecked) {
   EXPECT_EQ(after(PT_LOAD, [](Elf64_Phdr &s) { s.p_memsz = 1 << 29; }),
             "the code is damaged: segments overlap");
   EXPECT_EQ(after(PT_GNU_STACK, [](Elf64_Phdr &s) { s.p_flags |= PF_X; }),
-            "the code is damaged: it asks for a stack that can be executed");
+            "the code is damaged: it asks for an executable stack");
   EXPECT_EQ(after(PT_GNU_STACK, [](Elf64_Phdr &s) { s.p_type = PT_TLS; }),
             "the code has a segment of kind 7, which modules do not need");
-  EXPECT_EQ(after(PT_DYNAMIC, [](Elf64_Phdr &s) { s.p_type = PT_NULL; }),
-            "the code is damaged: it has not one dynamic section");
+  EXPECT_EQ(
+      after(PT_DYNAMIC, [](Elf64_Phdr &s) { s.p_type = PT_NULL; }),
+      "the code is damaged: it does not have exactly one dynamic section");
 }
 
 // Code that runs on loading, and libraries that come with it.

@@ -88,7 +88,7 @@ TEST(CpuFeatures, NamesWhatIsMissing) {
 }
 
 namespace {
-/// An x86-64 CPU that says what a test has it say.
+/// A fake x86-64 CPU.
 struct FakeCpu {
   std::map<std::pair<uint32_t, uint32_t>, X86Cpu::Registers> leaves;
   uint64_t states = 0;
@@ -97,7 +97,7 @@ struct FakeCpu {
     X86Cpu cpu;
     cpu.cpuid = [this](uint32_t leaf, uint32_t subleaf) {
       auto found = leaves.find({leaf, subleaf});
-      // What is asked beyond the end must not be believed.
+      // Values of leaves past the last one must be ignored.
       X86Cpu::Registers noise = {~0u, ~0u, ~0u, ~0u};
       return found == leaves.end() ? noise : found->second;
     };
@@ -122,7 +122,8 @@ TEST(CpuFeatures, OfX86AreReadFromCpuId) {
   for (uint32_t leaf : {0xdu, 0x14u, 0x19u})
     cpu.leaves[{leaf, 0}] = cpu.leaves[{leaf, 1}] = {0, 0, 0, 0};
 
-  // Nothing that has registers of its own, as long as nobody saves them.
+  // No feature with registers of its own, unless the operating system saves
+  // them.
   EXPECT_TRUE(cpu.has("sse2"));
   EXPECT_TRUE(cpu.has("lzcnt"));
   EXPECT_TRUE(cpu.has("gfni"));

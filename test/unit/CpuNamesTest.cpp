@@ -115,18 +115,18 @@ getSubtarget(const CpuTarget &target) {
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
 }
 
-// Whoever takes a newer LLVM has to say what its new features are.
+// A newer LLVM's new features must be added to the table or the list.
 TEST(CpuFeatureTable, HasEveryFeature) {
   for (const char *triple : kTriples) {
     llvm::StringSet<> ours;
     for (std::string_view name : getKnownFeatures(architectureOf(triple)))
-      EXPECT_TRUE(ours.insert(name).second) << name << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name << " appears twice";
     for (std::string_view name : getHiddenFeatures(architectureOf(triple)))
-      EXPECT_TRUE(ours.insert(name).second) << name << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name << " appears twice";
     bool isX86 = llvm::Triple(triple).isX86();
     for (StringRef name : llvm::split(
              StringRef(isX86 ? kPlainOfX86 : kPlainOfAarch64).trim(), ' '))
-      EXPECT_TRUE(ours.insert(name).second) << name.str() << " is there twice";
+      EXPECT_TRUE(ours.insert(name).second) << name.str() << " appears twice";
     llvm::StringSet<> theirs;
     for (const llvm::SubtargetFeatureKV &feature :
          getSubtarget({triple, "generic", ""})->getAllProcessorFeatures()) {
@@ -200,7 +200,7 @@ TEST(X86Features, DependOnTheEncoding) {
     EXPECT_EQ(*needs, known.needs)
         << known.name << " " << llvm::toHex(known.bytes);
   }
-  // What nobody has heard of is not taken for something old.
+  // Unknown instructions are not taken for old ones.
   EXPECT_FALSE(getX86Features("vteleport", {0xc5, 0xec, 0x58, 0xd9}));
   EXPECT_FALSE(getX86Features("teleport", {0x0f, 0x58, 0xd1}));
 }

@@ -72,7 +72,8 @@ TEST_F(CpuTopologyTest, CountsWhatIsAllowed) {
   EXPECT_TRUE(placeThreads(topology, 3).empty());
 }
 
-// Nothing is done where no core has two threads, or where nobody says.
+// Nothing is done where no core has two threads, or where the system does not
+// tell.
 TEST_F(CpuTopologyTest, LeavesOthersAlone) {
   add(0, "0");
   add(1, "1");
@@ -117,7 +118,8 @@ TEST_F(CpuTopologyTest, FindsNodes) {
   };
   EXPECT_EQ(nodes({0, 1, 2, 3, 4, 5, 6, 7}),
             (Cores{{0, 1, 4, 5}, {2, 3, 6, 7}}));
-  // Only what the process may use counts, and what nobody names is somewhere.
+  // Only what the process may use counts, and CPUs without a node go to the
+  // first one.
   EXPECT_EQ(nodes({3, 7}), (Cores{{3, 7}}));
   EXPECT_EQ(nodes({2, 99}), (Cores{{99}, {2}}));
   EXPECT_EQ(readNodes({0, 3}, (folder / "missing").string()), (Cores{{0, 3}}));

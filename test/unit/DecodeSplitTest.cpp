@@ -1,4 +1,4 @@
-//===- DecodeSplitTest.cpp - Who has keys and products of one query -------===//
+//===- DecodeSplitTest.cpp - Keys and products of one query ---------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

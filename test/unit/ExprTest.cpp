@@ -60,12 +60,12 @@ TEST(Expr, SymbolsAndOrder) {
   EXPECT_EQ(exprSymbols(symbol(5)), 32u);
 }
 
-// Static sizes become constants in the file. A constant that cannot be is an
-// error only for whoever uses it.
+// Static sizes become constants in the file. A constant that cannot be computed
+// is an error only when it is used.
 TEST(Expr, ConstantsFold) {
   EXPECT_EQ(constant(6) * constant(7), constant(42));
   EXPECT_EQ(ceilDiv(constant(10), constant(4)), constant(3));
-  // What does not fit stays, and is an error when somebody asks.
+  // What cannot be folded stays, and is an error when it is evaluated.
   EXPECT_EQ(floorDiv(constant(1), constant(0)).steps.size(), 3u);
 }
 

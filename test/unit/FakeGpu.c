@@ -443,7 +443,7 @@ API int NAME(hipFree, cuMemFree_v2)(Address address) {
 }
 
 //===----------------------------------------------------------------------===//
-// Streams: work waits until somebody waits for it
+// Streams: work is done when it is waited for
 //===----------------------------------------------------------------------===//
 
 typedef struct Node {
@@ -796,7 +796,7 @@ typedef struct {
   unsigned char fromPort, toPort, type, reserved[5];
 } EdgeData;
 
-/// One edge to a node that has none. The fake runs the nodes of an edge one
+/// One edge to a node without edges. The fake runs the nodes of an edge one
 /// after the other whatever its type: kernels here do not wait themselves.
 API int cuGraphAddDependencies_v2(Handle graph, const Handle *from,
                                   const Handle *to, const EdgeData *edges,

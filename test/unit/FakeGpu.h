@@ -39,14 +39,14 @@ void gistFakeReset(void);
 /// Frees what was made and not given back: what a driver that no longer answers
 /// keeps.
 void gistFakeForget(void);
-/// Returns 0 for a setting that there is not.
+/// Returns 0 for an unknown setting.
 int gistFakeSet(const char *name, long value);
 /// Things alive: allocations, streams, events, modules, graphs, executables,
 /// contexts. Things done: uploads, upload_bytes, launches, nodes, edges, roots,
 /// graph_launches, kernels (run in either way), big_shared (functions allowed
 /// more than 48 KiB), overlaps (edges whose later node may start early; CUDA),
 /// calls, memory_calls, faults (calls that failed because of fault_...).
-/// -1 for a name that there is not.
+/// -1 for an unknown name.
 long gistFakeCount(const char *name);
 
 #ifdef __cplusplus

@@ -151,8 +151,8 @@ protected:
     return {};
   }
 
-  /// Runs it with each fault that there is. `arm` asks for fault number N, and
-  /// `count` says how many there were since.
+  /// Runs it with every fault. `arm` asks for fault number N, and `count` says
+  /// how many there were since.
   void sweep(const char *what, const std::string &kind,
              const std::string &library,
              const std::function<void(int64_t number, bool stay)> &arm,

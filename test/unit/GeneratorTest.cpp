@@ -174,7 +174,7 @@ TEST_F(GeneratorTest, SeedDecides) {
   EXPECT_NE(sampled(1), sampled(2));
 }
 
-// Who asks for tokens gets what the one who is called gets, one by one.
+// Pulling tokens one by one gives the same as the callback gets.
 TEST_F(GeneratorTest, StreamDrawsWhenAsked) {
   GenerateOptions options{.maxTokens = 6, .ignoreEnd = true};
   std::unique_ptr<TokenStream> stream;

@@ -354,7 +354,7 @@ TEST_P(GpuDevice, WeightsAreSharedBySessions) {
   ASSERT_TRUE(second->feed(tokens).ok());
   expectNear(second->logits(), model.logitsAfter(tokens));
   second.reset();
-  // Nobody has them any more: a new session brings them again.
+  // They are no longer in use: a new session uploads them again.
   long before = driver.count("upload_bytes");
   ASSERT_TRUE(create());
   EXPECT_EQ(driver.count("upload_bytes") - before,
@@ -422,7 +422,8 @@ TEST_P(GpuDevice, Failures) {
             failure("make a graph ready"));
   driver.set("fail_graph", 0);
   EXPECT_TRUE(session->embed(tokens, embedding).ok());
-  // A kernel that fails is noticed by whoever waits for it, and stays.
+  // A failed kernel is reported to the call that waits for it, and by all later
+  // ones.
   driver.set("fail_run", 1);
   EXPECT_EQ(session->embed(tokens, embedding).text,
             failure("finish the work on the card"));

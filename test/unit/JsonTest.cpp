@@ -52,7 +52,7 @@ TEST(Json, NestingIsBounded) {
             "lists and objects are more than 32 deep in one another");
   // Recursion of the library would end the process here.
   EXPECT_EQ(parseError(nested(200'000)), parseError(nested(33)));
-  // Brackets inside texts are no nesting.
+  // Brackets inside texts do not count as nesting.
   parsed("\"\\\"" + nested(100) + "\"");
   Json json;
   EXPECT_TRUE(parseJson(nested(40), json, 40).ok());

@@ -169,8 +169,8 @@ TEST(Limits, OffsetsBeyond32Bits) {
   });
 }
 
-// Which of two empty tensors lies where is nobody's business, and must not be
-// somebody's index.
+// The offsets of empty tensors have no meaning, and must not be used as an
+// index.
 TEST(Limits, EmptyTensors) {
   runLimited("safetensors", Want::Refusal, [] {
     return safetensorsOf(
@@ -221,7 +221,7 @@ TEST(Limits, DeepNesting) {
       PlanFile plan;
       return parsePlanFile("{\"layers\":" + *text + "}", ".", plan);
     });
-    // Names that are no texts are left out.
+    // Names that are not texts are left out.
     runLimited("index", Want::Either, [&] {
       std::map<std::string, std::string> index;
       std::string json = "{\"weight_map\":" + *text + "}";
@@ -234,7 +234,7 @@ TEST(Limits, DeepNesting) {
 // Tokenizers
 //===----------------------------------------------------------------------===//
 
-// Names of bytes that are none: what a number parser makes of them must not
+// Byte tokens with invalid names: what a number parser makes of them must not
 // index a table of 256.
 TEST(Limits, OddByteTokens) {
   runLimited("gguf", Want::Either, [] {
@@ -261,8 +261,8 @@ TEST(Limits, OddByteTokens) {
   });
 }
 
-// Only patterns that are known are taken: one that backtracks without end
-// cannot come from a file.
+// Only known patterns are accepted: a file cannot bring one that backtracks for
+// ever.
 TEST(Limits, PatternsOfOthersAreRefused) {
   runLimited("regex", Want::Refusal, [] {
     return tokenizerJson(

@@ -132,7 +132,7 @@ TEST(LinearSolveTest, RoundingIsOfferedBothWays) {
 }
 
 // A file may say anything: sizes that divide by zero, that no memory holds or
-// that are no integers.
+// that are not integers.
 TEST(LinearSolveTest, DamagedMenusAreASentence) {
   const std::string text = R"({"gist_linears": 1, "inputs": [
     {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5,

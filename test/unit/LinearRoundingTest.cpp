@@ -135,7 +135,7 @@ TEST(LinearRoundingTest, WhatASubspaceHoldsDoesNotCount) {
   EXPECT_LT(outsideError(with), outsideError(without));
 }
 
-// NaN would go on into all weights without a word.
+// NaN would silently spread to all weights.
 TEST(LinearRoundingTest, MomentsThatAreNotNumbersAreRefused) {
   Eigen::MatrixXd sums = Eigen::MatrixXd::Identity(32, 32);
   sums(3, 3) = NAN;

@@ -163,8 +163,8 @@ TEST_F(Corruption, FlippedBytesNeverCrash) {
 
 // Behind the hashes: metadata with wild values either fails a check or makes a
 // module whose session refuses or runs. Code stays as it is, since wrong code
-// cannot be run safely by anybody; kernels only see buffers that were checked
-// for their size, so launches are not part of this test.
+// cannot be run safely; kernels only see buffers that were checked for their
+// size, so launches are not part of this test.
 TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
   std::unique_ptr<Device> device;
   ASSERT_TRUE(openDevice("cpu", {.threads = 1}, device).ok());

@@ -228,7 +228,7 @@ TEST(Module, ExternalWeights) {
   EXPECT_NE(status.text.find("weight file 'model.bin': cannot open"),
             std::string::npos)
       << status.text;
-  // Nobody writes to it, so whoever waited for its content would wait for ever.
+  // It has no writer, so waiting for its content would never end.
   ASSERT_EQ(::mkfifo(folder.file("model.bin").c_str(), 0600), 0);
   status = Module::open(path, module);
   EXPECT_NE(status.text.find("weight file 'model.bin': is not a regular file"),

@@ -99,8 +99,8 @@ TEST_F(PoolTest, SequencesJoinBetweenSteps) {
   EXPECT_EQ(counters.finished, 3u);
 }
 
-// Whoever writes gets a token in every step, however long the prompts of others
-// are, and prompts take turns.
+// A sequence that writes gets a token in every step, however long the prompts
+// of others are, and prompts take turns.
 TEST_F(PoolTest, PromptsAreReadInTurns) {
   open();
   SequenceId writer = add({1}, 12);

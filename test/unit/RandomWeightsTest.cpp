@@ -108,7 +108,7 @@ TEST_P(RandomWeights, PartsAreWhatTheyAreAlone) {
   std::vector<uint8_t> below = make(weight("q", 5));
   expected.insert(expected.end(), below.begin(), below.end());
   EXPECT_EQ(make(weight("k[3]+q[5]", 8)), expected);
-  // Rows that are not those of the weight mean nothing.
+  // Names whose rows are not those of the weight are not taken apart.
   for (const char *name : {"k[3]+q[4]", "k[3]+q[5", "k[3]+q", "k[-3]+q[11]"})
     EXPECT_NE(make(weight(name, 8)), expected) << name;
 }

@@ -45,7 +45,7 @@ static float numberOf(uint32_t rank, size_t i) {
          static_cast<float>(i % 7 + 3 * rank + 1);
 }
 
-// Small sums are added by everyone, large ones by pieces (Collectives.cpp):
+// Small sums are added by every rank, large ones by pieces (Collectives.cpp):
 // 8 Ki numbers are 32 KiB. Sizes that ranks cannot share out evenly, too.
 TEST(Ranks, SumsAreInTheOrderOfRanks) {
   for (uint32_t count : {2U, 3U, 4U})
@@ -293,7 +293,7 @@ TEST(CardRanks, CallsOfBothLibraries) {
   }
 }
 
-// One rank without the library is enough for all to use the host, and nobody
+// One rank without the library is enough for all to use the host, and no rank
 // waits in ncclCommInitRank.
 TEST(CardRanks, AllOrNone) {
   std::vector<Status> results = runRanks(3, [](Communicator &ranks) {

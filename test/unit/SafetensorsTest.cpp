@@ -107,7 +107,7 @@ TEST(SafetensorsTest, RefusesLyingEntries) {
             "empty or too large");
 }
 
-// JSON parsers take the last of two equal names without a word.
+// JSON parsers silently take the last of two equal names.
 TEST(SafetensorsTest, RefusesDuplicatesAndOverlaps) {
   EXPECT_EQ(errorOf(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                     R"("w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",

@@ -288,7 +288,7 @@ TEST_P(SessionTest, NextFromTheDevice) {
     EXPECT_TRUE(session->logits().empty());
     tokens = {token};
   }
-  // Logits are there for who asks for them.
+  // Logits are computed if they are asked for.
   ASSERT_TRUE(session->reset().ok());
   tokens = someTokens(5);
   ASSERT_TRUE(session->feed(tokens).ok());
@@ -332,7 +332,7 @@ TEST_P(SessionTest, NextRefusesOtherTypesAndSizes) {
             "the entry returned 8 bytes for one token; expected 4");
 }
 
-// A call that fails half way would leave a cache that nobody knows.
+// A call that fails half way would leave a cache in an unknown state.
 TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {
   auto session = create();
   ASSERT_TRUE(session);

@@ -291,7 +291,8 @@ void TinyModel::addEntries() {
       {embed, append, mean(symbolT, upToFirst), head(symbolT, ScoreLogits)});
   // The two in between belong to one sequence: they write and read its cache.
   score.commands.front().byRows = score.commands.back().byRows = true;
-  // Seven, so that the chunks of a longer text are no multiple of one another.
+  // Seven, so that the chunks of a longer text are not multiples of one
+  // another.
   score.maxTokens = 7;
   CommandSpec pool{
       .kernel = Mean,
@@ -413,7 +414,7 @@ TinyModel::logitsAfter(std::span<const int32_t> tokens) const {
 std::string TinyModel::write(const std::string &path) {
   if (Status status = writer.write(path); !status.ok())
     giveUp(status.text);
-  // As gist-compile does. Some tests want a module that nobody can open.
+  // As gist-compile does. Some tests want a module that cannot be opened.
   static_cast<void>(trustModuleFile(path));
   return path;
 }

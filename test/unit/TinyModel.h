@@ -1,5 +1,4 @@
-//===- TinyModel.h - A whole model small enough to check by hand -*- C++
-//-*-===//
+//===- TinyModel.h - A model small enough to check by hand ------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -93,7 +93,7 @@ TEST(TokenizerImport, WrongJsonIsRefused) {
   EXPECT_EQ(importTokenizer(HuggingFaceTokenizer{}, spec).code, Code::NotFound);
 }
 
-// A tokenizer that is nearly right would give a worse model without a word.
+// A tokenizer that is nearly right would silently give a worse model.
 TEST(TokenizerImport, TheUnknownIsNamed) {
   auto message = [](const std::string &from, const std::string &to) {
     TokenizerSpec spec;

@@ -231,7 +231,7 @@ TEST(Tokenizer, Alphabet) {
 TEST(Tokenizer, RefusesWhatItCannotUse) {
   Tokenizer tokenizer;
   TokenizerSpec spec = byteSpec({});
-  spec.merges.push_back({'a', 'b'}); // "ab" is no token.
+  spec.merges.push_back({'a', 'b'}); // "ab" is not a token.
   Status status = Tokenizer::create(spec, tokenizer);
   EXPECT_EQ(status.code, Code::BadFile);
   EXPECT_NE(status.text.find("merge 0 joins tokens 97 and 98"),

@@ -31,7 +31,7 @@ protected:
   }
   void TearDown() override { ::setenv("XDG_STATE_HOME", before.c_str(), 1); }
 
-  /// As it comes from elsewhere: nobody has noted it.
+  /// As it comes from elsewhere: it is not known.
   std::shared_ptr<const Module> open(TinyModel &model) {
     std::shared_ptr<const Module> module;
     std::string path = folder.file("m.gist");
@@ -113,7 +113,7 @@ TEST_F(Trust, CodeMetadataAndTablesBelongTogether) {
   EXPECT_TRUE(run(open(model)).ok());
 }
 
-// Who may write there decides what runs.
+// Write access to the folder decides what runs.
 TEST_F(Trust, AFolderOfOthersIsNotBelieved) {
   auto module = open(model);
   ASSERT_TRUE(trustModule(*module).ok());

@@ -296,10 +296,10 @@ static const BrokenRanks kRankRules[] = {
      [](ModuleSpec &, RankSpec &r) {
        std::swap(r.collectives[0], r.collectives[1]);
      },
-     "what ranks do together is not in order"},
+     "the collectives are not in the order of their kernels"},
     {"Twice",
      [](ModuleSpec &, RankSpec &r) { r.collectives[1] = r.collectives[0]; },
-     "what ranks do together is not in order"},
+     "the collectives are not in the order of their kernels"},
     {"KernelWithoutCode",
      [](ModuleSpec &, RankSpec &r) { r.collectives.pop_back(); },
      "entry 'prefill': kernel 'gather' has no code"},
@@ -316,12 +316,14 @@ static const BrokenRanks kRankRules[] = {
      "entry 'prefill': 'sum' writes what is only read"},
     {"EntryForAll",
      [](ModuleSpec &s, RankSpec &) { s.entries[0].target = kNone; },
-     "entry 'prefill' is for all targets, and so for all ranks"},
+     "entry 'prefill' is for all targets, and so for all ranks; expected one "
+     "entry for each rank"},
     {"OtherOrder",
      [](ModuleSpec &s, RankSpec &) {
        std::swap(sumOf(s), s.entries[0].commands[5]);
      },
-     "the ranks of entry 'prefill' do different things together"},
+     "the ranks of entry 'prefill' have different collectives; expected the "
+     "same in the same order"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rules, VerifyRanks, ::testing::ValuesIn(kRankRules),

@@ -125,7 +125,7 @@ static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
   return !stream.bad();
 }
 
-/// The memory of a card. More would be asked of this machine, and not be there.
+/// The memory of a card. A larger buffer would not fit this machine either.
 static constexpr uint64_t kMostBytes = uint64_t(192) << 30;
 
 /// A fresh allocation: its own, so that a neighbour is out of bounds. Without
@@ -215,7 +215,7 @@ static std::optional<std::string> addArgument(const std::string &text,
       reinterpret_cast<uint32_t *>(buffer.bytes.get())[i] =
           static_cast<uint32_t>(i);
   } else {
-    return "argument '" + text + "' is of no known kind; see --help";
+    return "argument '" + text + "' has an unknown kind; see --help";
   }
   if (!buffer.bytes)
     return refuse("more memory than this machine has");
@@ -335,7 +335,7 @@ static std::string run(Options &options) {
   // Filled up to the instruction that failed, too.
   Counters counters;
   auto start = std::chrono::steady_clock::now();
-  // The time includes the checks, and says nothing about a card.
+  // The time includes the checks, and is unrelated to a card's.
   error = launch(options.request, memory, options.config, counters);
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
@@ -353,7 +353,7 @@ static std::string run(Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  // One wave, unless asked.
+  // One wave by default.
   options.request.workgroupSize.x = kLanes;
   if (argc == 2 && !std::strcmp(argv[1], "--help")) {
     std::fputs(kUsage, stdout);

@@ -73,8 +73,8 @@ static void addIreeOptions(CLI::App &app, Options &options) {
       ->type_name("iree")
       ->group(group);
   app.add_option("--kernels", options.ireeKernels,
-                 "Whose code IREE runs: plain (default), its own; embedded, "
-                 "the kernels of this compiler")
+                 "Code that IREE runs: plain (default), its own; embedded, the "
+                 "kernels of this compiler")
       ->transform(CLI::CheckedTransformer(kKernels).description(""))
       ->type_name("plain|embedded")
       ->group(group);
@@ -297,9 +297,9 @@ static void addReportOptions(CLI::App &app, Options &options) {
       ->group(group);
 }
 
-/// What each option alone cannot say.
-/// The order matters little; the first contradiction is reported. Throws what
-/// CLI11 throws, so that one place prints it.
+/// Checks that involve several options. The order matters little; the first
+/// contradiction is reported. Throws what CLI11 throws, so that one place
+/// prints it.
 static void checkTogether(const CLI::App &app, Options &options) {
   auto refuse = [](const std::string &sentence) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);

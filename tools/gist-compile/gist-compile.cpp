@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   progress.end();
   // The bar is taken away before anything else is printed.
   progress.clear();
-  // Somebody who reads only the first lines closes the pipe: also a failure.
+  // A reader of only the first lines closes the pipe: also a failure.
   if (std::fflush(stdout) != 0 && status.ok())
     status = Status::error(Code::Io, "cannot write the output");
   if (options.timing)

@@ -86,7 +86,7 @@ private:
 };
 } // namespace
 
-/// A module made for streams holds at least so many tokens.
+/// The least context of a module made for streams, in tokens.
 static constexpr int64_t kStreamContext = 1024;
 
 /// Tokens all over the vocabulary, the same in every run.
@@ -101,11 +101,11 @@ static std::vector<int32_t> someTokens(const Module &module, size_t count) {
   return tokens;
 }
 
-/// Makes `before` all that the session has seen. It begins as everything does
-/// that the session was given, so that going back may do.
+/// Makes `before` all that the session has seen. All inputs of the session
+/// begin with the same tokens, so rewinding may suffice.
 static Status prepare(Session &session, std::span<const int32_t> before) {
   auto depth = static_cast<int64_t>(before.size());
-  // Going back is much cheaper than reading `before` again. It fails where a
+  // Rewinding is much cheaper than reading `before` again. It fails where a
   // module's state is more than rows by position.
   if (depth != 0 && session.position() >= depth && session.rewind(depth).ok())
     return {};
@@ -179,8 +179,7 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
 }
 
 /// Bytes of the module, with those of weights that are not in it.
-/// Weights that are made up when the module is loaded are in no file, but in
-/// memory they are like others.
+/// Random weights are in no file, but count as they do in memory.
 static uint64_t modelSize(const Module &module) {
   uint64_t size = module.header().fileSize;
   for (const WeightSpec &weight : module.spec().weights)
@@ -272,7 +271,7 @@ static bool parseTest(const std::string &text, Test &test) {
          test.tokens <= kMost && test.depth >= 0 && test.depth <= kMost;
 }
 
-/// Those of --tests, or all that the other options name.
+/// The tests of --tests, or all that the other options name.
 static std::vector<Test> listTests(const Options &options) {
   std::vector<Test> tests;
   for (const std::string &text : options.tests)
@@ -445,7 +444,7 @@ void run::addBench(CLI::App &app, Action &action) {
       "A model is measured without its weights from its config.json:\n"
       "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
-    // An option without effect is refused, so that nobody believes in it.
+    // An option that would have no effect is refused.
     if (!options->compiler.empty() && !options->randomWeights)
       throw CLI::ValidationError("--compiler", "is for --random-weights");
     if (!options->streams.empty() &&

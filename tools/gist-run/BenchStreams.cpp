@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What people who share a machine get: tokens per second of all streams
+// What users of a shared machine get: tokens per second of all streams
 // together, and how long one waits from token to token while others come with
 // their prompts.
 //
@@ -30,7 +30,7 @@ struct Row {
   /// Tokens that were written, by the time from the first request to the last
   /// token: prompts are in it.
   double tokensPerSecond = 0;
-  /// The same while all streams write and nobody reads a prompt.
+  /// The same while all streams write and none reads a prompt.
   double steadyTokensPerSecond = 0;
   /// Milliseconds from one token of a stream to its next.
   double median = 0, late = 0, latest = 0;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `gist-run call`: one entry of a module on arrays, for tests and for people
-// who look for an error. It knows nothing of what an entry means.
+// `gist-run call`: one entry of a module on arrays, for tests and for
+// debugging. It knows nothing of what an entry means.
 //
 //===----------------------------------------------------------------------===//
 

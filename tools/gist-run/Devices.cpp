@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // `gist-run devices`: what this machine can run modules on. A kind that is
-// missing is listed with the reason, because that is what people ask.
+// missing is listed with the reason.
 //
 //===----------------------------------------------------------------------===//
 

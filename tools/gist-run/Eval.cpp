@@ -41,7 +41,7 @@ struct Options {
   bool layers = false, json = false;
 };
 
-/// One evaluation: what is measured, and how it is told.
+/// One evaluation: what is measured, and how it is reported.
 class Evaluation {
 public:
   explicit Evaluation(Options &options) : options(options) {}
@@ -68,7 +68,7 @@ private:
   std::vector<Comparison> each;
   Comparison windows;
   std::optional<Comparison> recall;
-  /// Of the windows, and apart from it of the recall probe.
+  /// The work of the windows, and of the recall probe.
   AttentionWork work;
   std::optional<AttentionWork> recallWork;
   double seconds = 0, otherSeconds = 0; ///< of the windows
@@ -99,7 +99,7 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
 /// How much windows differ, and what each of them gave.
 static nlohmann::json toJson(const std::vector<Comparison> &each,
                              bool compared) {
-  // The last window may have few tokens, which its figures say nothing of.
+  // The last window may have few tokens, which its figures do not show.
   nlohmann::json tokens = nlohmann::json::array();
   for (const Comparison &window : each)
     tokens.push_back(window.count);
@@ -201,14 +201,14 @@ Status Evaluation::measure(const std::vector<int32_t> &tokens) {
   otherSeconds = evaluator.referenceTime().seconds();
   if (options.recall == 0)
     return {};
-  // Two copies of a text would say nothing of how selections are on text.
+  // Two copies of a text would not be representative for selections.
   evaluator.afterWhole = nullptr;
   GIST_TRY(evaluator.recall(tokens, options.recall, recall.emplace()));
   recallWork = accounting.take();
   return {};
 }
 
-/// What is known of each layer, from whoever knows something.
+/// What is known of each layer, from all sources.
 nlohmann::json Evaluation::layersToJson() const {
   nlohmann::json list = nlohmann::json::array();
   if (accounting.isActive())
@@ -233,7 +233,7 @@ nlohmann::json Evaluation::layersToJson() const {
   }
   if (layers)
     layers->addTo(list);
-  // A layer that nobody said anything of is {}, not null.
+  // A layer without data is {}, not null.
   for (nlohmann::json &layer : list)
     if (layer.is_null())
       layer = nlohmann::json::object();

@@ -54,7 +54,7 @@ static Status findTasks(const std::vector<std::string> &names,
   for (size_t i = 0; i < found.size(); ++i)
     if (std::find(found.begin(), found.begin() + static_cast<ptrdiff_t>(i),
                   found[i]) != found.begin() + static_cast<ptrdiff_t>(i))
-      return Status::error(Code::BadArgument, "--tasks: '%s' is there twice",
+      return Status::error(Code::BadArgument, "--tasks: '%s' appears twice",
                            found[i]->name);
   return {};
 }
@@ -103,7 +103,7 @@ Status TaskEvaluation::open() {
   return openAgainst(options.against, model, runner, other);
 }
 
-/// The samples as lines of JSON, which no model is asked.
+/// Writes the samples as lines of JSON, without asking a model.
 Status TaskEvaluation::write(const std::vector<const Task *> &wanted) const {
   std::string lines;
   for (const Task *task : wanted)
@@ -135,8 +135,8 @@ Status TaskEvaluation::ask(const std::vector<const Task *> &wanted) {
     return made;
   };
   size_t count = wanted.size() * options.count;
-  // A sample is made while the one before is asked: it takes the tokenizer
-  // about as long as a GPU needs to read it.
+  // A sample is made while the model answers the one before: the tokenizer
+  // takes about as long as a GPU needs to read it.
   auto next = std::async(std::launch::async, make, 0);
   for (size_t turn = 0; turn < count; ++turn) {
     Made made = next.get();
@@ -242,6 +242,6 @@ void run::addTaskOptions(CLI::App &command, TaskOptions &options) {
   command
       .add_option("--write-samples", options.written,
                   "Write the samples to FILE, one line of JSON each, and ask "
-                  "nobody")
+                  "no model")
       ->type_name("FILE");
 }

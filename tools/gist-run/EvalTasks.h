@@ -16,12 +16,12 @@ namespace gist::run {
 struct TaskOptions {
   ModelOptions model;
   AgainstOptions against;
-  std::string text;               ///< whose sentences are filler, or empty
+  std::string text;               ///< text whose sentences are filler, or empty
   std::vector<std::string> tasks; ///< names, or "all"
   tasks::SampleOptions samples;
   size_t count = 20; ///< samples of each task
   double confidence = 0.95;
-  double seconds = 0;  ///< after which no more is asked; 0: no limit
+  double seconds = 0;  ///< time limit for starting samples; 0: none
   std::string written; ///< where samples go instead of to the model, or empty
   bool json = false;
 };

@@ -55,8 +55,8 @@ struct LineReader::Editor {
 
   bool read(std::string &line) {
     int count = 0;
-    // Else it draws the prompt first, and keys that come at once are edited by
-    // the kernel, which knows fewer.
+    // Otherwise it draws the prompt first, and keys typed before that are
+    // handled by the terminal driver, which supports fewer.
     ::el_set(edit, EL_PREP_TERM, 1);
     const char *typed = ::el_gets(edit, &count);
     if (!typed || count <= 0)

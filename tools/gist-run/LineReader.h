@@ -24,7 +24,7 @@ public:
   /// Whether a person types the lines.
   bool isInteractive() const { return interactive; }
 
-  /// The next line without its end; false when there is none.
+  /// The next line without its end; false at the end of the input.
   bool read(std::string &line);
 
 private:

@@ -48,10 +48,9 @@ struct Options {
   uint32_t seed = 1;
 };
 
-/// One output in all calls of one size.
-/// A row is what one token gives.
+/// One output in all calls of one size, with a row for each token.
 struct Comparison {
-  /// Of each row, and what noise alone makes of it.
+  /// The error of each row, and the error that noise alone causes.
   std::vector<double> errors, noise;
 
   void add(double error, double ofNoise = 0) {
@@ -383,8 +382,8 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   if (hasState && (!hasText || past + tokens > runner.session->capacity()))
     GIST_TRY(beginText());
   if (hasState) {
-    // What the device got wrong before must not be charged again, and what it
-    // decided otherwise is no mistake of this call.
+    // Errors of earlier calls must not count again, and a different decision in
+    // one of them is not an error of this call.
     GIST_TRY(runner.session->takeState(*reference));
     if (noisy)
       GIST_TRY(noisy->takeState(*reference));
@@ -432,9 +431,9 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   return {};
 }
 
-/// Whether an entry takes decisions, which rounding may turn over: how many
-/// tokens stay, which gates open (it says so), or which experts a token has.
-/// The CPU's list keeps whole numbers between kernels for nothing else.
+/// Whether an entry makes decisions that rounding may change: how many tokens
+/// stay, which gates open (it says so), or which experts a token has. The CPU's
+/// list keeps whole numbers between kernels for nothing else.
 bool Selftest::hasDecisions(const EntrySpec &entry) const {
   if (!entry.statistics.empty())
     return true;
@@ -462,7 +461,7 @@ Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
     bool decides = noisy && hasDecisions(entry) && !isToken;
     double limit = isToken ? 0 : getLimit(entry);
     size_t beyond = comparison.countBeyond(limit, decides);
-    // One row may always be decided otherwise. Beyond that, three times what
+    // One row may always be decided differently. Beyond that, three times what
     // the noise shows, because the noise is one sample of many.
     size_t allowed = decides ? 1 + 3 * comparison.countNoiseBeyond(limit) : 0;
     bool passed = beyond <= allowed;
@@ -506,8 +505,7 @@ Status Selftest::testEntry(const EntrySpec &entry) {
   return {};
 }
 
-/// Which of the target's kernels no entry launched: nobody should take those
-/// for tested.
+/// The target's kernels that no entry launched: they are not tested.
 void Selftest::printKernels(const std::set<uint32_t> &launched) const {
   const ModuleSpec &spec = runner.module->spec();
   size_t known = 0;

@@ -62,7 +62,7 @@ struct Model {
   const Tokenizer &needTokenizer() const;
 };
 
-/// The entry of that name; throws where there is none.
+/// The entry of that name; throws if there is no such entry.
 const EntrySpec *findEntry(const ModuleSpec &spec, const std::string &name);
 
 /// Adds the class to the extension module.

@@ -17,7 +17,7 @@ namespace nb = nanobind;
 static nb::list listDevices(const std::string &kind) {
   nb::list result;
   int count = 0;
-  // A kind that is not there has no devices; nothing is wrong with that.
+  // A kind that is missing has no devices, which is not an error.
   if (!countDevices(kind, {}, count).ok())
     return result;
   for (int i = 0; i < count; ++i) {

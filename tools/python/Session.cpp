@@ -226,7 +226,7 @@ static void feed(const SessionHandle &handle, const TokensIn &tokens) {
 }
 
 /// The logits after the last token, where they are; a copy where they do not
-/// stay there. None when there are none.
+/// stay there. None if none were computed.
 static nb::object getLogits(const SessionHandle &handle) {
   std::shared_ptr<State> kept = needState(handle);
   State &state = *kept;
@@ -370,7 +370,7 @@ static nb::list callEntry(const SessionHandle &handle, const std::string &name,
   const EntrySpec *entry = findEntry(spec, name);
   std::map<std::string, std::vector<uint8_t>> outputs;
   std::map<std::string, Bytes> inputs;
-  // Python has counted them.
+  // The Python side has checked their number.
   for (size_t i = 0; i < std::min(arrays.size(), entry->inputs.size()); ++i)
     inputs[spec.buffers[entry->inputs[i]].name] = {arrays[i].data(),
                                                    arrays[i].size()};

@@ -35,9 +35,9 @@ struct Axis {
   bool isLogarithmic = false;
   /// Names for the places 0, 1, 2 ... in place of numbers.
   std::vector<std::string> names = {};
-  /// Where its marks are; round numbers where there are none.
+  /// Where its marks are; if empty, at round numbers.
   std::vector<double> marks = {};
-  /// Where it begins and ends; from the data where there is none.
+  /// Where it begins and ends; by default from the data.
   std::optional<double> lowest = {}, highest = {};
 };
 

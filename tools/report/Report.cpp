@@ -43,7 +43,7 @@ struct Worst {
 constexpr double kRecallFactor = 5;
 } // namespace
 
-/// By the length of the sequences: how much a plan saves depends on it.
+/// Keyed by the length of the sequences, because the savings depend on it.
 static std::map<double, Worst> findWorst(const json &plan) {
   std::map<double, Worst> result;
   for (const json &run : list(plan, "texts")) {
@@ -102,7 +102,7 @@ static std::string writeSummary(const json &plans) {
   return table.write();
 }
 
-/// What baselines are, in words.
+/// A sentence for each baseline.
 static std::string writeBaselines(const json &plans) {
   std::string html;
   for (const json &plan : plans)
@@ -114,7 +114,7 @@ static std::string writeBaselines(const json &plans) {
 
 /// Rows that selections compared, over all layers.
 static double countGram(const json &run) {
-  // Stays "nothing" where no layer says a number, which is not 0.
+  // Stays "nothing", which differs from 0, if no layer has a number.
   double sum = kNothing;
   for (const json &layer : list(run, "layers"))
     if (double part = number(layer, {"gram"}); !std::isnan(part))

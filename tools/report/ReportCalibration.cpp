@@ -16,7 +16,7 @@ using namespace gist;
 using nlohmann::json;
 
 namespace {
-/// Selections of which a page shows something, in words.
+/// Selections that a page shows, with their titles.
 struct Shown {
   const char *on, *against, *similarity, *title;
 };
@@ -43,7 +43,7 @@ static std::vector<size_t> chooseSome(size_t count) {
 
 using Values = std::vector<double> SelectionCurve::*;
 
-/// The mean of the heads of a layer, for one tau; null where there is none.
+/// The mean of the heads of a layer, for one tau; null without measurements.
 static json meanOfHeads(const Calibration &calibration,
                         const SelectionKind &kind, size_t layer, Values values,
                         size_t tau) {
@@ -59,7 +59,7 @@ static json meanOfHeads(const Calibration &calibration,
   return heads > 0 ? json(sum / heads) : json();
 }
 
-/// What a candidate is, in words.
+/// A description of a candidate.
 static std::string nameOf(const HeadChoice &head) {
   std::string window = std::to_string(head.window);
   switch (head.kind) {

@@ -69,7 +69,7 @@ double plan::larger(double a, double b) {
   return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
 }
 
-/// Of the numbers that are there.
+/// The mean of the numbers that are not NaN.
 double plan::meanOf(const std::vector<double> &values) {
   double sum = 0, count = 0;
   for (double value : values)
@@ -80,7 +80,7 @@ double plan::meanOf(const std::vector<double> &values) {
   return count > 0 ? sum / count : kNothing;
 }
 
-/// Of a sample, so two numbers at least.
+/// The standard deviation of a sample, so of at least two numbers.
 double plan::deviationOf(const std::vector<double> &values) {
   double mean = meanOf(values), sum = 0, count = 0;
   for (double value : values)
@@ -243,7 +243,7 @@ static json fromPlan(const json &file, const std::string &name) {
   json texts = json::array();
   for (const char *part : {"measured", "held_out"})
     for (const json &row : plan::list(plan::find(file, {"contract"}), part)) {
-      // Answers are no text to predict; the certificate has them.
+      // Answers are not texts to predict; the certificate has them.
       if (row.contains("answer_perplexity_ratio"))
         continue;
       json run = {{"text", plan::text(row, "text")},

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Evaluations are written by several programs, and each knows only a part of
-// what a page can show. So nothing is required of them here: what is missing is
-// null, no number or an empty list.
+// what a page can show. So nothing is required of them here: missing values are
+// null, NaN or an empty list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ const nlohmann::json &find(const nlohmann::json &from,
 double number(const nlohmann::json &from,
               std::initializer_list<const char *> path);
 std::string text(const nlohmann::json &from, const char *key);
-/// The elements of a list, none where there is no list.
+/// The elements of a list, none if there is no list.
 const nlohmann::json &list(const nlohmann::json &from, const char *key);
 /// The numbers of a list; what is not a number is kNothing.
 std::vector<double> numbers(const nlohmann::json &from, const char *key);
@@ -42,9 +42,9 @@ std::vector<double> numbers(const nlohmann::json &from, const char *key);
 double orderable(double value);
 /// The larger of two numbers, of which one may be missing.
 double larger(double a, double b);
-/// Of the numbers that are there.
+/// The mean of the numbers that are not NaN.
 double meanOf(const std::vector<double> &values);
-/// Of a sample; kNothing for fewer than two numbers.
+/// The standard deviation of a sample; kNothing for fewer than two numbers.
 double deviationOf(const std::vector<double> &values);
 
 /// Brings what another program than bench/plan_quality.py wrote into the form

@@ -88,7 +88,7 @@ static HeatMap::Cell describeHead(const json &head) {
   return {"all", "", "dense", 0, "dense"};
 }
 
-/// What the colours of these cells mean; of kinds that there are.
+/// What the colours of these cells mean, for the kinds that occur.
 static std::vector<HeatMap::Key> makeLegend(const HeatMap &map) {
   std::vector<HeatMap::Key> legend;
   for (const HeatMap::Key &key :
@@ -108,7 +108,7 @@ static std::vector<HeatMap::Key> makeLegend(const HeatMap &map) {
   return legend;
 }
 
-/// The tokens of the sequences that `runs` are of, in words, or nothing.
+/// " at N tokens" with the length of the sequences of `runs`, or nothing.
 static std::string sayLength(const std::vector<json> &runs) {
   double tokens = runs.empty() ? kNothing : number(runs.front(), {"tokens"});
   return std::isnan(tokens) ? "" : " at " + shortNumber(tokens, 0) + " tokens";

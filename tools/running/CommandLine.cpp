@@ -33,7 +33,7 @@ runTool(const char *tool, int argc, char **argv,
   }
   // Parsing is over before anything runs, so that wrong usage has no effects.
   Status status = action();
-  // Somebody who reads only the first lines closes the pipe: also a failure.
+  // A reader of only the first lines closes the pipe: also a failure.
   bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!isWritten && status.ok())
     status = Status::error(Code::Io, "standard output: cannot write");
@@ -58,7 +58,7 @@ int gist::runCommandLine(
   }
   // A limit on file sizes is a write that fails, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  // Nothing of ours throws; what is left is memory that the system refuses.
+  // Our code throws nothing but std::bad_alloc.
   try {
     if (std::optional<int> status = run::followRank0(tool))
       return *status;

@@ -21,12 +21,12 @@ namespace gist::run {
 Status findProgram(const char *name, const char *option, std::string &path);
 
 /// Runs a program and waits for it. What it prints is printed, or written to
-/// `output`; on an error that file is not there.
+/// `output`; on an error that file is removed.
 Status runProgram(const std::vector<std::string> &words,
                   const std::string &output = {});
 
 /// A module that gist-compile makes, which is another program: gist-run has no
-/// compiler. It goes when this does.
+/// compiler. It is removed with this object.
 class TemporaryModule {
 public:
   /// Compiles `input` for devices of a kind. `compiler` names the program; if

@@ -121,7 +121,7 @@ void Comparison::addRows(std::span<const float> logits,
   };
   pool.run(addTaken, &rows,
            static_cast<unsigned>(std::min<size_t>(next.size(), pool.size())));
-  // In the order of the rows, whoever was ready first.
+  // In the order of the rows, whichever thread was ready first.
   for (const Comparison &row : rows.results)
     *this += row;
 }
@@ -245,7 +245,7 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
   // The logits after `all[i]` predict `all[i + 1]`; the first ones wanted are
   // those that predict token `first`, if there is anything before it.
   size_t start = std::max<size_t>(prefix + first, 1) - 1;
-  // The last token predicts nothing that is known.
+  // What follows the last token is unknown.
   std::span<const int32_t> fed(all.data(), all.size() - 1);
 
   std::vector<uint8_t> whole, wholeReference;

@@ -97,8 +97,8 @@ public:
   ~Evaluator();
 
   /// Predicts every token once, each with at least `window - stride` tokens
-  /// before it, except at the beginning. Where that is none, the first token of
-  /// a window is not predicted. One result for each window.
+  /// before it, except at the beginning. If that is 0, the first token of a
+  /// window is not predicted. One result for each window.
   Status windows(const std::vector<int32_t> &tokens, int64_t window,
                  int64_t stride, std::vector<Comparison> &results);
 
@@ -106,13 +106,13 @@ public:
   Status recall(const std::vector<int32_t> &tokens, int64_t count,
                 Comparison &result);
 
-  /// Told of calls that took a whole sequence at once, after them: those that
-  /// ModelOptions::afterCall does not hear of.
+  /// Called after calls that took a whole sequence at once, for which
+  /// ModelOptions::afterCall is not called.
   std::function<void(const Session &session, int64_t tokens)> afterWhole = {};
-  /// Told of the tokens of each window, without the prefix.
+  /// Called with the tokens of each window, without the prefix.
   std::function<Status(std::span<const int32_t> tokens)> afterWindow = {};
 
-  /// Of all calls so far, without what is done with their results.
+  /// The time of all calls so far, without the processing of their results.
   const Stopwatch &time() const { return watch; }
   const Stopwatch &referenceTime() const { return referenceWatch; }
 
@@ -140,7 +140,7 @@ private:
   Stopwatch watch, referenceWatch;
 };
 
-/// Of what `of` says about each window.
+/// The spread of `of` over the windows.
 Spread spreadOf(const std::vector<Comparison> &windows,
                 double (Comparison::*of)() const);
 

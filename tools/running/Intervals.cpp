@@ -15,7 +15,7 @@
 using namespace gist;
 using namespace gist::run;
 
-/// By halving: erfc is in the standard library, its inverse is not.
+/// By bisection: the standard library has erfc, but not its inverse.
 double run::normalQuantile(double p) {
   double low = -40, high = 40;
   constexpr int kSteps = 80;
@@ -89,10 +89,10 @@ double Mean::upper(double confidence) const {
              : std::numeric_limits<double>::infinity();
 }
 
-/// By the normal distribution: of two numbers Student's t would say that the
-/// next may be anything, and two texts are what many have.
+/// By the normal distribution: with two numbers, Student's t would hardly bound
+/// the next, and many users have only two texts.
 double Mean::upperOfNext(double confidence) const {
-  // The error is s / sqrt(n), and what is wanted s sqrt(1 + 1 / n).
+  // `error` is s / sqrt(n); the result needs s sqrt(1 + 1 / n).
   return value + normalQuantile(confidence) * error *
                      std::sqrt(static_cast<double>(count) + 1);
 }

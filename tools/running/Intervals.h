@@ -33,8 +33,8 @@ struct Mean {
   size_t count = 0;
   size_t strata = 1; ///< groups that each had a mean of their own
 
-  /// By Student's t, on both sides. One number alone says nothing: its interval
-  /// has infinite ends.
+  /// By Student's t, on both sides. The interval of a single number is
+  /// infinite.
   Interval interval(double confidence) const;
   /// The mean is below this with the given confidence.
   double upper(double confidence) const;
@@ -44,12 +44,12 @@ struct Mean {
 };
 
 Mean meanOf(std::span<const double> values);
-/// That of all numbers of several groups, as if they had been given at once.
+/// The mean of all numbers of several groups together.
 Mean pool(std::span<const Mean> groups);
 /// The same where the groups are kinds that are always there in these shares:
-/// how much kinds differ from each other then says nothing of how sure the mean
-/// is, only how much numbers of one kind do. A group of one number does not say
-/// how much its kind scatters, so that all are pooled then.
+/// the error of the mean then depends only on how much numbers of one kind
+/// differ, not on how much the kinds do. A group of one number does not say how
+/// much its kind scatters, so that all are pooled then.
 Mean stratify(std::span<const Mean> groups);
 
 } // namespace gist::run

@@ -57,7 +57,7 @@ private:
 
   void compare(const Observed &what, std::span<const float> rows,
                std::span<const float> other);
-  /// Of all groups of a layer.
+  /// The largest error of all groups of a layer.
   static double largest(const Layer &layer);
 
   Runner &model, &reference;

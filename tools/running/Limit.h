@@ -31,7 +31,7 @@ public:
       stopped = true;
     return over;
   }
-  /// Somebody was told that it is over, so something was left out.
+  /// A caller was told that it is over, so something was left out.
   bool hasStopped() const { return stopped; }
   bool isInterrupted() const { return interrupt.requested(); }
 

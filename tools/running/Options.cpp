@@ -154,8 +154,8 @@ void run::chooseSeed(const CLI::App &command, SamplerOptions &options) {
                static_cast<unsigned long long>(options.seed));
 }
 
-/// The time of loading counts mapping, weights on their way to the device, and
-/// code.
+/// The time of loading includes mapping, the transfer of weights to the device,
+/// and code.
 Status Runner::open(const ModelOptions &chosen) {
   options = chosen;
   // Found now, not after all the work.
@@ -282,7 +282,8 @@ Status run::productFlopsOfToken(const Module &module, double &flops) {
 }
 
 uint64_t run::peakMemory() {
-  // What getrusage says outlives exec: it may be the peak of who started us.
+  // The value of getrusage survives exec: it may be the peak of the parent
+  // process.
   if (std::FILE *file = std::fopen("/proc/self/status", "re")) {
     unsigned long long peak = 0;
     char line[256];

@@ -64,7 +64,7 @@ void addModelOptions(CLI::App &command, ModelOptions &options);
 /// Opens the device that the options name.
 Status openDevice(const ModelOptions &options, std::unique_ptr<Device> &result);
 
-/// Adds temperature and its company; `options` holds the defaults.
+/// Adds the options of sampling; `options` holds the defaults.
 void addSamplerOptions(CLI::App &command, SamplerOptions &options);
 /// Draws a seed where none was given and one matters, and prints it.
 void chooseSeed(const CLI::App &command, SamplerOptions &options);

@@ -49,7 +49,7 @@ void Progress::advance(size_t count) {
   // What was expected may be less than what there is.
   done = std::min(done + count, total);
   std::chrono::duration<double> since = Clock::now() - drawn;
-  // Often enough to be believed, not so often that logs are of nothing else.
+  // Often enough to show progress, but not so often that it fills logs.
   if (since.count() < (isTerminal ? 0.2 : 15.0) && done != total)
     return;
   drawn = Clock::now();

@@ -177,14 +177,14 @@ bool run::mayTellError() {
   return !isTold.exchange(true);
 }
 
-/// Ends this process because another rank has failed. The main thread may be in
-/// a long call, or wait for that rank, so it is not asked.
+/// Ends this process because another rank has failed. Not by the main thread,
+/// which may be in a long call or wait for that rank.
 static void endForOther(const char *tool, const std::string &why, bool speaks) {
   // Also where another rank speaks: then the main thread must not.
   bool isFirst = run::mayTellError();
   if (speaks && isFirst)
     std::fprintf(stderr, "%s: error: %s\n", tool, why.c_str());
-  else // When the first process ends, mpirun kills those that still speak.
+  else // When the first process ends, mpirun kills those that still print.
     std::this_thread::sleep_for(std::chrono::milliseconds(800));
   if (::ftrylockfile(stdout) == 0)
     ::fflush_unlocked(stdout);
@@ -233,7 +233,7 @@ static void endThreads() {
   Team &own = team();
   if (own.threadRanks.empty())
     return;
-  // Whoever cannot be told has ended already.
+  // A rank that cannot be reached has ended already.
   (void)dismiss(*own.threadRanks[0]).ok();
   for (std::thread &thread : own.threads)
     thread.join();

@@ -38,11 +38,11 @@ struct RankedModel {
 /// is the program itself.
 std::optional<int> followRank0(const char *tool);
 
-/// Whether this thread is to say why the program fails. False where it was said
-/// already: what is wrong with a rank is said by whoever knows of it first.
+/// Whether this thread is to print why the program fails. False if that was
+/// printed already: the thread that learns of a rank's failure first prints it.
 bool mayTellError();
 
-/// Last thing in main: lets the other ranks go. Returns the exit status; does
+/// Last thing in main: dismisses the other ranks. Returns the exit status; does
 /// not return if ranks are missing, because MPI would wait for them.
 int endRanks(int exitStatus);
 

@@ -23,7 +23,7 @@ TemporaryFolder::~TemporaryFolder() {
     std::filesystem::remove_all(path, ignored);
 }
 
-/// mkdtemp makes a folder that nobody else can enter or guess.
+/// mkdtemp makes a folder that other users cannot enter or guess.
 Status TemporaryFolder::make() {
   std::error_code error;
   std::string pattern =

@@ -32,7 +32,7 @@ struct ParsedLine {
 /// Splits a line; the views point into `line`.
 ParsedLine splitLine(std::string_view line);
 
-/// False if the operand is none we know.
+/// False if the operand is unknown.
 bool parseOperand(std::string_view text, ValueType type, Operand &operand);
 
 /// Applies "clamp", "offset:16", "op_sel:[0,1]", ... False if unknown.

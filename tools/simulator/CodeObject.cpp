@@ -236,7 +236,8 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
   llvm::msgpack::Document document;
   if (!readMetadata(*elf, document, error))
     return nullptr;
-  // Asked of the whole program, not of each kernel: functions are shared.
+  // Determined for the whole program, not for each kernel: functions are
+  // shared.
   bool ordered = hasOrderedAtomics(object->program);
   auto sections = elf->sections();
   if (take(sections, error))

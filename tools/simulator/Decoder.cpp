@@ -66,7 +66,7 @@ public:
 
   bool isValid() const { return disassembler && printer; }
 
-  /// The instruction's size in bytes, 0 if these bytes are none.
+  /// The instruction's size in bytes, 0 if these bytes are not an instruction.
   uint64_t disassemble(llvm::ArrayRef<uint8_t> bytes, uint64_t address,
                        std::string &text) {
     llvm::MCInst inst;
@@ -138,7 +138,7 @@ static void orderMemoryOperands(Inst &inst, const std::vector<Operand> &list) {
       if (!isStore && (!isAtomic || inst.sc0))
         inst.dst = data;
     }
-    // The address is left out of the text of the LDS form when there is none.
+    // The text of the LDS form has no address if there is none.
     if (list.size() - next > 2)
       inst.src[0] = take();
     inst.src[2] = take();

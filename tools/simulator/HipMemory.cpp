@@ -21,8 +21,9 @@ using namespace gist::sim;
 
 static constexpr uint64_t kDeviceMemory = 192ull << 30;
 
-/// hipMalloc does not clear, and neither may anyone rely on it: fresh memory is
-/// full of a byte that is a NaN in no format but wrong in all.
+/// hipMalloc does not clear memory, and programs must not rely on its content:
+/// fresh memory is filled with a byte that is not a NaN in any format but a
+/// wrong value in all.
 static constexpr int kFresh = 0xcb;
 
 /// Page-aligned, as a driver gives it.
@@ -34,8 +35,8 @@ static hipError_t allocate(void **pointer, size_t size) {
     return hipSuccess;
   HipState &state = hipState();
   std::lock_guard lock(state.mutex);
-  // The host may have less; then posix_memalign says so, or the pages fail when
-  // they are touched.
+  // The host may have less; then posix_memalign fails, or touching the pages
+  // does.
   if (size > kDeviceMemory - std::min(kDeviceMemory, state.memory.bytesInUse()))
     return fail(hipErrorOutOfMemory);
   void *memory = nullptr;

@@ -19,7 +19,8 @@
 
 using namespace gist::sim;
 
-/// hipModuleLoadData is told no size; an ELF file knows its own.
+/// The size of the file: hipModuleLoadData gets none, but the ELF headers have
+/// it.
 static uint64_t elfSize(const void *image) {
   llvm::ELF::Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -222,7 +223,7 @@ GIST_HIP_API hipError_t hipGraphAddKernelNode(
     size_t dependencyCount, const HipKernelNodeParams *parameters) {
   if (!node || !graph || !parameters || (dependencyCount && !dependencies))
     return fail(hipErrorInvalidValue);
-  // A node is its number, counted from 1: null is none.
+  // A node is its number, counted from 1; null means no node.
   for (size_t i = 0; i < dependencyCount; ++i) {
     auto number = reinterpret_cast<uintptr_t>(dependencies[i]);
     if (number == 0 || number > graph->size())

@@ -78,7 +78,7 @@ GIST_HIP_API hipError_t hipStreamQuery(HipStream *stream) {
 }
 
 //===----------------------------------------------------------------------===//
-// Events. Times are the host's and say nothing about a card.
+// Events. Times are the host's, unrelated to a card's.
 //===----------------------------------------------------------------------===//
 
 static double milliseconds() {

@@ -56,9 +56,8 @@ static void put(std::vector<uint8_t> &bytes, const KernelArgument &argument,
 static std::vector<uint8_t> makeKernarg(const LaunchRequest &request) {
   const Kernel &kernel = *request.kernel;
   std::vector<uint8_t> bytes = request.arguments;
-  // The compiler reads aligned pieces of up to 64 bytes whole, where an
-  // argument is wanted of each: what runtimes allocate does not end inside of
-  // one.
+  // The compiler may load an aligned piece of up to 64 bytes for one argument
+  // in it, so the segment is padded to whole pieces, as runtimes allocate it.
   constexpr size_t kPiece = 64;
   // At least 16 bytes: kernels without arguments may still be given a pointer.
   size_t used = std::max<size_t>({bytes.size(), kernel.kernargSize, 16});
@@ -254,8 +253,8 @@ static void runWorkgroup(const LaunchState &launch, Workgroup &group) {
     // Some waves have used up their turn and are still running.
     if (waiting + ended < launch.waves)
       continue;
-    // A barrier that some waves of the workgroup will never reach. The
-    // hardware lets ended waves off, but then they were not all to meet.
+    // A barrier that some waves of the workgroup will never reach. The hardware
+    // does not wait for ended waves, but such a kernel is wrong.
     if (ended && launch.config.checks) {
       for (unsigned i = 0; i < launch.waves; ++i)
         if (group.waves[i]->state == WaveState::AtBarrier)

@@ -176,7 +176,7 @@ static void runPermute(Wave &wave, const Inst &inst) {
         4 % kLanes;
     results[target] = wave.vector[inst.src[1].reg][lane];
   });
-  // A lane that nobody wrote to gets zero.
+  // A lane that no lane wrote to gets zero.
   forEachLane(exec, [&](unsigned lane) {
     wave.vector[inst.dst.reg][lane] = results[lane];
   });

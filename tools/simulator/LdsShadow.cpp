@@ -1,13 +1,13 @@
-//===- LdsShadow.cpp - Who touched which byte of LDS ----------------------===//
+//===- LdsShadow.cpp - Which waves touched a byte of LDS ------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Keeps for each dword of LDS who wrote and read its bytes since the last
-// barrier. Barriers are counted: an entry whose epoch is not the present one is
-// from before a barrier and does not race. Nothing has to be cleared.
+// Keeps for each dword of LDS which waves wrote and read its bytes since the
+// last barrier. Barriers are counted: an entry whose epoch is not the present
+// one is from before a barrier and does not race. Nothing has to be cleared.
 //
 //===----------------------------------------------------------------------===//
 

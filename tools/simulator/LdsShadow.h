@@ -1,4 +1,4 @@
-//===- LdsShadow.h - Who touched which byte of LDS --------------*- C++ -*-===//
+//===- LdsShadow.h - Which waves touched a byte of LDS ----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ enum class LdsAccess : uint8_t { Read, Write, Atomic };
 
 class LdsShadow {
 public:
-  /// A new workgroup: nothing is written, nobody has touched anything.
+  /// A new workgroup: nothing is written, and there were no accesses.
   void reset(unsigned bytes);
 
   /// Records an access; what is wrong with it, or null. On a race, `other` is

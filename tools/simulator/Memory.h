@@ -35,7 +35,7 @@ public:
   bool remove(const void *base);
   /// The allocation that holds all `bytes` at `address`, or null.
   const Allocation *find(uint64_t address, uint64_t bytes) const;
-  /// Where `address` lies relative to the nearest allocation, in words.
+  /// Describes where `address` is relative to the nearest allocation.
   std::string describe(uint64_t address) const;
   uint64_t bytesInUse() const;
 

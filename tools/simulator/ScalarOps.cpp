@@ -133,7 +133,7 @@ template <typename T> static T reverse(T value) {
 static int32_t firstOne(uint64_t value) {
   return value ? __builtin_ctzll(value) : -1;
 }
-/// From the top; -1 where there is none, as the manual defines.
+/// From the top; -1 for 0, as the manual defines.
 static int32_t leadingZeros(uint64_t value, int width) {
   return value ? __builtin_clzll(value) - (64 - width) : -1;
 }

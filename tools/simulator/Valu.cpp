@@ -13,8 +13,8 @@
 
 using namespace gist::sim;
 
-/// The lane that `lane` reads, or -1 if there is none.
-/// As the CDNA3 manual defines each DPP control.
+/// The lane that `lane` reads, or -1 if that does not exist. As the CDNA3
+/// manual defines each DPP control.
 static int dppSource(const Inst &inst, int lane) {
   // A row is 16 lanes.
   int row = lane & ~15, column = lane & 15, amount = inst.dppArg;

@@ -42,11 +42,11 @@ bool gist::sim::noteLdsAccess(Wave &wave, LdsAccess kind, uint64_t address,
       wave.index, kind, static_cast<unsigned>(address), bytes, other);
   if (!problem)
     return true;
-  std::string who = other == ~0u ? "" : format(" (wave %u)", other);
+  std::string by = other == ~0u ? "" : format(" (wave %u)", other);
   wave.fail(static_cast<int>(lane),
             format("%s %u bytes of LDS at byte %" PRIu64 ", %s%s",
                    kind == LdsAccess::Read ? "reads" : "writes", bytes, address,
-                   problem, who.c_str()));
+                   problem, by.c_str()));
   return false;
 }
 

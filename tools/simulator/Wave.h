@@ -102,7 +102,7 @@ public:
   /// Host address of `bytes` bytes of global memory, or null after fail().
   uint8_t *global(uint64_t address, unsigned bytes, unsigned lane,
                   const char *verb) {
-    // The allocation that was hit last is asked first, because the search would
+    // The allocation that was hit last is tried first, because the search would
     // dominate the time.
     if (!group->lastAllocation.contains(address, bytes) &&
         !findAllocation(address, bytes, lane, verb))

@@ -272,7 +272,8 @@ void WaveChecks::propagateMatrix(const Inst &inst) {
 }
 
 /// Instructions whose two results depend on halves of their sources.
-/// Compilers leave a half open that none of those they want depends on.
+/// Compilers leave a half undefined if no half of the result that they use
+/// depends on it.
 enum class Halves { None, Multiply, Packed, Move, Copy };
 
 static Halves getHalves(const Inst &inst) {

@@ -89,7 +89,7 @@ private:
 
   uint64_t defined[kNumVector] = {}; ///< One bit per lane.
   std::bitset<kNumScalar> scalarDefined;
-  /// Registers that a load may still write. Cleared when somebody asks.
+  /// Registers that a load may still write. Cleared lazily, when it is queried.
   std::bitset<kNumVector> vectorPending;
   std::bitset<kNumScalar> scalarPending;
   PendingWrite pendingVector[kNumVector], pendingScalar[kNumScalar];

@@ -17,8 +17,8 @@
 
 namespace gist::tasks {
 
-/// Sentences that say nothing about what is asked: made of words, so that no
-/// length repeats them, or those of a text.
+/// Sentences that do not help to answer the question: made of random words, so
+/// that they do not repeat at any length, or taken from a text.
 class Filler {
 public:
   Filler() = default;

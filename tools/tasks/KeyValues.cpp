@@ -19,8 +19,8 @@ static std::string makeCode(Random &random) {
   return code;
 }
 
-/// Every line could be the one: keys that look alike are the hard case for
-/// whatever keeps one key in place of many.
+/// Every line could be the one: keys that look alike are the hard case for a
+/// cache that merges keys.
 Turns gist::tasks::makeKeyValues(Random &random, const Filler &, size_t units) {
   size_t count = units + 1;
   std::vector<std::pair<std::string, std::string>> pairs;

@@ -151,8 +151,8 @@ Turns gist::tasks::makeNeedleQueries(Random &random, const Filler &filler,
 }
 
 /// All numbers are in the first half of the text. Questions come one after the
-/// other with more text between them: when one is asked, what it asks for has
-/// long left every window.
+/// other with more text between them: when one is asked, its answer is far
+/// outside every window.
 Turns gist::tasks::makeTurns(Random &random, const Filler &filler,
                              size_t units) {
   constexpr size_t kTurns = 4;

@@ -40,7 +40,7 @@ struct Sample {
   size_t countTokens() const;
 };
 
-/// The longest sample within the length, or why there is none.
+/// The longest sample within the length, or an error.
 Status makeSample(const Tokenizer &tokenizer, const Task &task,
                   const Filler &filler, const SampleOptions &options,
                   size_t number, Sample &sample);

@@ -107,8 +107,8 @@ Status Scorer::answer(const TurnTokens &turn, Score &score,
     GIST_TRY(right->takeState(*current));
     GIST_TRY(writeOn(*current, best, target.size() - i + kMoreTokens, written));
     current = right;
-    // What the last token is followed by is not asked, but the next turn needs
-    // all of them.
+    // The logits after the last token are not used, but the next turn needs all
+    // tokens.
     for (size_t j = i; j < target.size(); ++j) {
       GIST_TRY(current->feed({&target[j], 1}));
       if (j + 1 < target.size())

@@ -24,7 +24,7 @@
 namespace gist::tasks {
 
 /// A text, a question after it up to the place where its answer begins, and the
-/// answer. Who reads the text does not know the question yet.
+/// answer. The model reads the text before it knows the question.
 struct Turn {
   std::string text, question;
   std::string target;               ///< the right answer as it goes on
@@ -43,7 +43,7 @@ struct Task {
 };
 
 std::span<const Task> allTasks();
-/// Null if there is none of that name.
+/// Null if there is no such task.
 const Task *findTask(std::string_view name);
 
 // One function for each, in files by family.

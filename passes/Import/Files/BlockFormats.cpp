@@ -12,7 +12,6 @@
 using namespace gist;
 
 /// The name of a ggml type that is not in BlockFormats.def, for messages.
-/// A message that names the type is worth more than its number.
 static const char *otherGgmlTypeName(uint32_t ggmlType) {
   switch (ggmlType) {
     // clang-format off

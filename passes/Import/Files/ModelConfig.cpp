@@ -248,7 +248,7 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
   config.headSize = config.hiddenSize / config.numHeads;
   GIST_TRY(
       reader.read({{"head_dim"}, "attention.key_length"}, config.headSize));
-  // The usual factor; a file that differs says so.
+  // The default; a file with another size gives it.
   config.ffnSize = 4 * config.hiddenSize;
   GIST_TRY(reader.read(
       {{"intermediate_size", "ffn_dim", "n_inner"}, "feed_forward_length"},

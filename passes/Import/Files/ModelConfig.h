@@ -29,7 +29,7 @@ enum class RotaryPairs {
               ///< key rows are permuted for it.
 };
 
-/// What is normed of queries and keys before they turn.
+/// Which parts of queries and keys are normalised before the rotation.
 enum class QueryNorm { None, Heads, Rows };
 
 /// How sentence-transformers models make one vector of the hidden states.
@@ -120,12 +120,13 @@ public:
   /// Refuses a model whose flag `key` is not `expected`.
   Status expect(const ConfigKey &key, bool expected) const;
 
-  /// A list of strings or of whole numbers of config.json; empty when there is
-  /// none.
+  /// A list of strings or of whole numbers of config.json; empty if the key is
+  /// absent.
   Status read(const char *key, std::vector<std::string> &out) const;
   Status read(const char *key, std::vector<int64_t> &out) const;
 
-  /// The same reader inside an object of config.json; none when there is none.
+  /// The same reader inside an object of config.json; none if there is no such
+  /// object.
   std::optional<ConfigReader> inside(const char *key) const;
 
 private:
@@ -152,13 +153,12 @@ Status readLayerTypes(const ConfigReader &reader, ModelConfig &config);
 Status readExperts(const ConfigReader &reader, ModelConfig &config);
 
 /// Sets the rotary fields from the base frequency and the scaling rule;
-/// `config.rotarySize` defaults to the head size, and `base` is what holds
-/// where the model says nothing.
+/// `config.rotarySize` defaults to the head size, and `base` is the default.
 Status readRotaryConfig(const ConfigReader &reader, ModelConfig &config,
                         double base = 10000);
 
-/// The frequencies of `size` elements, by the base and the rule that `reader`
-/// has; `base` is what holds where it has none.
+/// The frequencies of `size` elements, by the base and the rule of `reader`;
+/// `base` is the default.
 Status readRotaryFrequencies(const ConfigReader &reader, double base,
                              int64_t size, std::vector<float> &frequencies);
 

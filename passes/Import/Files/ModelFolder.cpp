@@ -59,9 +59,9 @@ static Status openWeights(const std::string &path, ModelFolder &folder,
   return {};
 }
 
-/// Opens every file the index names, and holds the index to its word.
-/// Tensors are taken from the files, and the index is only held to its word: a
-/// stale index would otherwise hide a missing tensor.
+/// Opens every file that the index names. Tensors are taken from the files; the
+/// index is only checked against them, because a stale index would otherwise
+/// hide a missing tensor.
 static Status openShards(const std::string &path, const std::string &indexPath,
                          ModelFolder &folder) {
   std::string text;
@@ -137,7 +137,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
   std::string single = path + "/model.safetensors";
   std::string index = single + ".index.json";
   if (!withWeights) {
-    // What there is of them is not what is asked for.
+    // Only the configuration is wanted; weights are not read.
   } else if (exists(index)) {
     // The index comes first: a folder may also have an old single file.
     GIST_TRY(openShards(path, index, folder));

@@ -17,7 +17,7 @@
 
 using namespace gist;
 
-/// The elements of an array of strings; empty where there is none.
+/// The elements of an array of strings; empty if there is no such array.
 static std::vector<std::string> readStrings(const GgufFile &file,
                                             const char *key) {
   auto found = file.metadata.find(key);
@@ -44,7 +44,7 @@ static std::string readString(const GgufFile &file, const char *key) {
   return std::string(found->second.string().value_or(""));
 }
 
-/// The scores of pieces; none where the file has none.
+/// The scores of pieces; empty if the file has none.
 static Status readScores(const GgufFile &file, std::vector<float> &scores) {
   auto found = file.metadata.find("tokenizer.ggml.scores");
   if (found == file.metadata.end())
@@ -58,7 +58,7 @@ static Status readScores(const GgufFile &file, std::vector<float> &scores) {
   return {};
 }
 
-/// The types of tokens; none where the file has none.
+/// The types of tokens; empty if the file has none.
 static Status readTokenTypes(const GgufFile &file,
                              std::vector<int32_t> &types) {
   auto found = file.metadata.find("tokenizer.ggml.token_type");
@@ -69,7 +69,7 @@ static Status readTokenTypes(const GgufFile &file,
     return Status::error(
         Code::BadFile,
         "'tokenizer.ggml.token_type' is not an array of integers");
-  for (int64_t number : *numbers) // A small number that is no type stays none.
+  for (int64_t number : *numbers) // Clamped: invalid stays invalid.
     types.push_back(static_cast<int32_t>(std::clamp<int64_t>(number, -1, 255)));
   return {};
 }

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // safetensors: eight bytes with the length of a JSON header, the header, then
-// data at offsets that count from the header's end. The header may have been
-// written by anybody.
+// data at offsets that count from the header's end. The header is untrusted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,7 +97,7 @@ private:
   // Those that are not complete. They do not move: a list grows only when what
   // is in it is complete.
   std::vector<json *> containers;
-  size_t dropped = 0; ///< how deep we are in what is left out
+  size_t dropped = 0; ///< nesting depth inside a skipped value
   std::string lastKey;
 };
 } // namespace
@@ -146,8 +145,8 @@ static std::optional<WeightFormat> formatOfDtype(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// Reads one entry of the header; `skipReason` is set when its type is none of
-/// a weight's, and `isBytes` when it is bytes, which are in `tensor` then.
+/// Reads one entry of the header; `skipReason` is set if no weight has its
+/// type, and `isBytes` if it is bytes, which are then in `tensor`.
 static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
                         std::string &skipReason, bool &isBytes) {
   if (!entry.is_object() || !entry.contains("dtype") ||
@@ -169,7 +168,7 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
     return Status::error(Code::BadFile, "the header has no valid data_offsets");
 
-  // Four bytes are as good as a number for measuring.
+  // Bytes count as F32 to compute the size, which is divided below.
   tensor.format = format.value_or(WeightFormat::F32);
   tensor.shape = std::move(*shape);
   uint64_t begin = static_cast<uint64_t>((*offsets)[0]);
@@ -213,7 +212,8 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
   uint64_t headerLength = 0;
   Bytes header, data;
   GIST_TRY(cursor.read("header length", headerLength));
-  constexpr uint64_t kMaxHeader = 100'000'000; // As the reference reader's.
+  // The limit of the reference reader.
+  constexpr uint64_t kMaxHeader = 100'000'000;
   if (headerLength > kMaxHeader)
     return Status::error(Code::BadFile,
                          "not a safetensors file: its header has %" PRIu64

@@ -24,10 +24,10 @@ struct ByteTensor {
 /// from.
 struct SafetensorsFile {
   std::map<std::string, StoredTensor, std::less<>> tensors;
-  /// Tensors whose element type no weight has (masks, position ids), each with
-  /// the reason.
+  /// Tensors that are skipped because no weight has their element type (masks,
+  /// position ids), each with the reason.
   std::map<std::string, std::string, std::less<>> skipped;
-  /// Those of them that are bytes (U8): blocks that a plan's file holds.
+  /// Tensors of bytes (U8): blocks of a plan's file.
   std::map<std::string, ByteTensor, std::less<>> bytes;
 };
 

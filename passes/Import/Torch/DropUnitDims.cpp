@@ -1,4 +1,4 @@
-//===- DropUnitDims.cpp - A batch of one is no dimension ------------------===//
+//===- DropUnitDims.cpp - Drops dimensions of one -------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -94,7 +94,7 @@ struct ConcatWithout final : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
-/// What is left of a transpose is one again, or nothing.
+/// A generic that is a transpose becomes one again, or is dropped.
 struct Specialize final : OpRewritePattern<linalg::GenericOp> {
   using Base::Base;
 

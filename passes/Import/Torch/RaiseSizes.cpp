@@ -66,13 +66,13 @@ static LogicalResult putTokensFirst(func::FuncOp function, unsigned number) {
   return success();
 }
 
-/// Moves the indices of `extract` that data decides into its tensor.
+/// Clamps the indices of `extract` that depend on data to its tensor.
 static void bound(OpBuilder &b, tensor::ExtractOp extract) {
   b.setInsertionPoint(extract);
   Location location = extract.getLoc();
   for (OpOperand &index : extract.getIndicesMutable()) {
     Operation *maker = index.get().getDefiningOp();
-    // An index of the loop is inside by itself.
+    // A loop index is always in bounds.
     if (!maker || isa<linalg::IndexOp>(maker) ||
         maker->hasTrait<OpTrait::ConstantLike>() || isa<arith::MinSIOp>(maker))
       continue;

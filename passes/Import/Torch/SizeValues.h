@@ -43,7 +43,7 @@ public:
   bool operator<(const Size &other) const { return terms < other.terms; }
 
   std::optional<int64_t> getConstant() const;
-  /// True if it is at least zero for every T; false says nothing.
+  /// True if it is known to be at least zero for every T.
   bool isNeverNegative() const;
   /// The value at a T so large that sizes which differ in anything that a model
   /// has differ here.

@@ -43,7 +43,7 @@ static Value toByte(OpBuilder &b, Location location, Value truth) {
   return arith::ExtUIOp::create(b, location, b.getI8Type(), truth);
 }
 
-/// Converts `byte` for those who used it as a boolean.
+/// Converts `byte` for the ops that used it as a boolean.
 static void readAsTruth(OpBuilder &b, Location location, Value byte) {
   Value zero = arith::ConstantOp::create(b, location, b.getI8IntegerAttr(0));
   Value truth =
@@ -81,7 +81,7 @@ struct StoreBooleansPass final
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
       return;
     IRRewriter rewriter(&getContext());
-    // Loops are all that has a body to change.
+    // Only generic loops have a body to change.
     SmallVector<linalg::LinalgOp> named;
     function.walk([&](linalg::LinalgOp op) {
       if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) &&

@@ -59,11 +59,11 @@ struct TargetInfo {
   int64_t columnsOfOneRow;
   /// For attention of many queries on f16 or bf16.
   Instruction attentionInstruction = Instruction::Fma;
-  /// For 8-bit products of many rows by tiles of AMX; zeros where the target
-  /// has none.
+  /// For 8-bit products of many rows by tiles of AMX; zeros if the target has
+  /// no AMX.
   MatmulShape tileShape = {};
   /// For products of many rows with f16 or bf16 weights by tiles of AMX; zeros
-  /// where the target has none.
+  /// if the target has no AMX.
   Bf16Shape bf16Shape = {};
   /// Blocks that integer products of one row fetch weights ahead of their use.
   int64_t prefetch = 0;
@@ -79,7 +79,7 @@ mlir::FailureOr<CpuTarget> resolveTarget(const CpuTarget &target,
 mlir::FailureOr<TargetInfo> getTargetInfo(const CpuTarget &target,
                                           ReportError reportError);
 
-/// True if a target that nothing is left open of has a feature, by LLVM's name.
+/// True if a resolved target has a feature, by LLVM's name.
 bool hasFeature(const CpuTarget &target, llvm::StringRef feature);
 
 /// The number of a row in the table; the best of an architecture is first.

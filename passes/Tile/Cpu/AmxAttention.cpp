@@ -11,9 +11,10 @@
 // side by side, are the right operand as they are made. Keys are the left
 // operand as they lie. Values are turned once per step for all tiles of rows.
 //
-// Tiles go through memory, and so the state is buffers: maxima and sums [tile]
-// [row], outputs [tile][value][row]. The last row and the last key are repeated
-// to fill tiles and steps: such rows are not written, such keys are masked.
+// AMX tiles are loaded from and stored to memory, so the state is kept in
+// buffers: maxima and sums [tile] [row], outputs [tile][value][row]. The last
+// row and the last key are repeated to fill tiles and steps: such rows are not
+// written, such keys are masked.
 //
 //===----------------------------------------------------------------------===//
 

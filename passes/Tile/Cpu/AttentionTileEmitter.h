@@ -40,7 +40,7 @@ public:
         lanes(isPaired ? kKeys : countLanes(tile.getLanes())),
         f32(b.getF32Type()), bf16(b.getBF16Type()), queries(what.queries),
         keys(what.keys) {}
-  /// By tiles of AMX.
+  /// With AMX tiles.
   AttentionTileEmitter(TileBuilder &b, const AttentionTile &what,
                        CpuAmxAttentionAttr tile)
       : AttentionTileEmitter(
@@ -62,7 +62,7 @@ private:
       return std::nullopt;
     return *queries * getType(what.query).getDimSize(1);
   }
-  /// Rows taken together: as many as there are registers for, or all there are.
+  /// Rows taken together: as many as registers allow, at most all rows.
   static int64_t countRows(const AttentionTile &what, int64_t limit) {
     return std::min(limit, getNumRows(what).value_or(limit));
   }
@@ -71,7 +71,7 @@ private:
   /// where keys are along them.
   int64_t countLanes(int64_t limit) const {
     bool isAlongKeys = getType(what.query).isDynamicDim(0);
-    // Rows in a buffer of which some are not there.
+    // The number of rows is dynamic, and their buffer may be only partly used.
     if (!isAlongKeys && !getNumRows(what))
       return kKeys;
     while (limit > kKeys && (headSize % limit || valueSize % limit ||

@@ -211,8 +211,8 @@ Values Bf16Product::emitStep(Value pair, Value step, Values total) {
         sum = amx::TileMulFOp::create(b, sum.getType(), left[i], right[j], sum);
       }
   };
-  // Each operand is loaded once, and no more than four are there at a time. The
-  // product of the rests is left out.
+  // Each operand is loaded once, and at most four are live at a time. The
+  // product of the two remainders is left out.
   Values left = loadColumns(0);
   if (rowParts > 1)
     multiply(left, loadRows(1));
@@ -235,7 +235,7 @@ Value Bf16Product::emitTurned(Value column, Value number, int64_t ofRows,
     for (auto [i, row] : llvm::enumerate(b.transpose(square)))
       store(row, turned, {b.index(i), b.index(side * kTile)});
   }
-  // Rows that only fill the tile are not there.
+  // Rows that pad the tile are not written.
   Value firstRow = b.mul(number, kTile);
   Value count = arith::MinSIOp::create(
       b, b.index(kTile), arith::SubIOp::create(b, b.size(x, 0), firstRow));

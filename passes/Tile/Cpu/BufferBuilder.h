@@ -28,7 +28,7 @@ public:
 
   /// The buffer of a tensor that is only read.
   Value toBuffer(Value tensor);
-  /// A tensor of what `buffer`, which nobody else writes, holds now.
+  /// A tensor of what `buffer` holds now; nothing else may write the buffer.
   Value toTensor(Value buffer);
   /// A buffer of the kernel's own, on the stack.
   Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);

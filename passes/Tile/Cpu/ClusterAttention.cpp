@@ -74,14 +74,14 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   what.keys = arith::AddIOp::create(b, count, exact);
   what.key = op.getKeys();
   what.value = op.getValues();
-  // A call's exact tokens are no more than the ring has rows, so that they go
-  // round its end at most once: no division for each of them.
+  // A call has at most as many exact tokens as the ring has rows, so they wrap
+  // around its end at most once: no division per token.
   Value start = arith::RemUIOp::create(b, first, plan.ringRows);
   auto isCluster = [=](TileBuilder &b, Value n) -> Value {
     return arith::CmpIOp::create(b, CmpIPredicate::slt, n, count);
   };
   what.locate = [=](TileBuilder &b, Value n) {
-    // A cluster's place in the ring means nothing, and is not read.
+    // For a cluster this ring row has no meaning; it is not read.
     Value place =
         arith::AddIOp::create(b, start, arith::SubIOp::create(b, n, count));
     Value isRound =

@@ -10,8 +10,8 @@
 // buffers.
 //
 // Clusters never change their unit. So a few tokens are first compared with the
-// clusters that there are, some of these at a time, and then one after the
-// other with those that the few have founded themselves.
+// existing clusters, several of these at a time, and then one after the other
+// with those that the few have founded themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ using Values = TileBuilder::Values;
 static constexpr int64_t kTogether = 4;
 /// Rows that a task puts into a ring.
 static constexpr int64_t kAppended = 32;
-/// Numbers that a vector has at least: sums of so many products go together.
+/// The least number of lanes of a vector: this many products are summed at
+/// once.
 static constexpr int64_t kLeastLanes = 4;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -57,7 +58,7 @@ public:
     }
   }
 
-  /// Where a block begins, the tokens that are in the window of a head no more
+  /// At the start of a block, the tokens that have left the window of a head
   /// join clusters.
   void emitAbsorb(Value layer, Value head);
   /// Rows [begin, end) of an update go into the ring of a head.
@@ -222,7 +223,7 @@ void ClusterUpkeep::mixRow(Value rows, Value from, Value to, Value n) {
     Value x = b.loadF32(rows, {from, at}, lanes);
     Value old = b.loadF32(rows, {to, at}, lanes);
     Value mean = b.fma(share, arith::SubFOp::create(b, x, old), old);
-    // What is there before the first is no number.
+    // Before the first member the row is uninitialised.
     b.storeF32(b.choose(isFirst, x, mean), rows, {to, at});
   });
 }

@@ -122,8 +122,8 @@ static bool isForWholeNumbers(linalg::LinalgOp product) {
          StoredBlocks::find(product.getDpsInputOperand(1)->get());
 }
 
-/// What products of whole numbers may keep on the stack, which is small where
-/// threads are not ours.
+/// What products of whole numbers may keep on the stack, which is small on
+/// threads that the runtime did not create.
 static constexpr int64_t kMostStack = 112 << 10;
 
 /// The ops that go on with the results of a product, each of which reads those
@@ -228,8 +228,8 @@ static bool isForBf16(linalg::LinalgOp product) {
          getElementTypeOrSelf(product->getResult(0)).isF32();
 }
 
-/// Float products of many rows by tiles; null where the target has none, or
-/// where sizes do not fit.
+/// Float products of many rows by tiles; null if the target has no tile unit or
+/// the sizes do not fit.
 static CpuBf16ProductAttr getBf16Tile(linalg::LinalgOp product,
                                       const TargetInfo &target) {
   const Bf16Shape &shape = target.bf16Shape;
@@ -307,8 +307,9 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
     },
 };
 
-/// Products of many rows by tiles; null where the target has none, or where a
-/// row is too long for its scratch. Rows are halved until it is enough.
+/// Products of many rows by tiles; null if the target has no tile unit or one
+/// row already needs too much scratch. The number of rows is halved until the
+/// scratch suffices.
 static CpuProductAttr getTiledMatmul(QuantizedMatmulOp op,
                                      const TargetInfo &target) {
   PackingAttr packing = op.getPackedAttr();
@@ -499,8 +500,8 @@ static CpuAttentionAttr getAttentionTile(MLIRContext *context,
       target.floatShape.registerRows, target.lanes, Instruction::Fma);
 }
 
-/// Refuses attention whose scores would need memory for every key, of which
-/// nobody knows how many there are. It runs by its definition otherwise.
+/// Refuses attention that would fall back to its definition: the scores would
+/// then need memory for every key, and the number of keys has no static bound.
 static LogicalResult verifyAttention(AttentionOp op) {
   RankedTensorType key = op.getKey().getType();
   if (!key.isDynamicDim(0))

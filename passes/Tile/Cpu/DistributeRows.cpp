@@ -104,8 +104,8 @@ static Value shiftTable(RewriterBase &rewriter, tensor::ExtractSliceOp slice,
       sizes, slice.getMixedStrides());
 }
 
-/// Gives the copy of an op the rows of a tile, where the original was told
-/// which rows there are. Returns what takes the place of the copy's result.
+/// Gives the copy of an op the rows of a tile, where the original has the range
+/// of rows as operands. Returns what takes the place of the copy's result.
 static Value setRows(RewriterBase &rewriter, Operation *op, Value first,
                      Value count) {
   if (op->getNumResults() != 1 || !hasRows(op->getResult(0)))
@@ -134,7 +134,7 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
   if (cache && hasRows(cache.getResult()))
     cache = {}; // Part of a row, not the rows of a cache.
 
-  // The originals stay behind. Nobody uses them once the return is changed.
+  // The originals stay behind. They have no uses once the return is changed.
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
     ops.push_back(&op);

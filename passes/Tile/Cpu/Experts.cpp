@@ -242,7 +242,7 @@ void Experts::scatter(Value product, Value row, Value token, Value slot,
 void Experts::emitOne(Value column, Value slot) {
   Value zero = b.index(0);
   Value expert = b.loadIndex(experts, {zero, slot});
-  // As if negative numbers were large ones.
+  // Unsigned, so that negative numbers are out of range too.
   Value isThere = b.compare(CmpIPredicate::ult, expert, b.index(sizes.experts));
   b.when(isThere, [&] {
     allocate(1);
@@ -255,7 +255,7 @@ void Experts::emitOne(Value column, Value slot) {
 void Experts::emitMany(Value column, Value expert) {
   int64_t limit = tile.getRows();
   allocate(limit);
-  // Whose the rows of a tile are.
+  // The token of each row of a tile.
   Value tokens = b.scratch({limit}, b.getIndexType());
   Value slots = b.scratch({limit}, b.getIndexType());
   Value zero = b.index(0), one = b.index(1);
@@ -288,11 +288,11 @@ void Experts::emitMany(Value column, Value expert) {
                                return Values{look(token, slot, carried[0])};
                              });
              })[0];
-  // A float product of one row alone adds in another order than one of many,
-  // and a row must not notice how many others name its expert: two at a time,
-  // of which the last may be nobody's.
+  // A float product of one row adds in another order than one of several, and
+  // the result of a row must not depend on how many others name its expert: so
+  // rows are taken two at a time, and the last pair may have an unused row.
   int64_t atOnce = isa<ExpertMatmulOp>(op) ? 2 : 1;
-  static_assert(kRows % 2 == 0, "the row behind the last one is a tile's too");
+  static_assert(kRows % 2 == 0, "the row past the last one is inside the tile");
   b.repeat(zero, count, atOnce, [&](Value row) {
     Value product = b.toBuffer(multiply(column, expert, row, atOnce));
     for (int64_t i = 0; i < atOnce; ++i) {

@@ -44,7 +44,7 @@ static Value clear(TileBuilder &b, Value rows) {
 /// `rows` with zeros in those whose guard is closed.
 static Value clearClosedRows(TileBuilder &b, Value guard, Value rows) {
   if (isConstantIntValue(b.size(guard, 0), 1))
-    return rows; // The product is there because this one is open.
+    return rows; // The product runs only if the guard is open.
   return b.loop(
       b.index(0), b.size(guard, 0), 1, rows,
       [&](Value row, ValueRange carried) {

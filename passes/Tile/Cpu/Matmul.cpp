@@ -46,19 +46,19 @@ struct FloatProduct {
   /// The `rows` x `columns` results at `row`, `column`, added to `result`.
   Value emitSquare(Value row, Value column, int64_t rows, int64_t columns,
                    Value result);
-  /// Those of `rows` rows and the columns from `begin` on.
+  /// The results of `rows` rows and the columns from `begin` on.
   Value emitRows(Value row, int64_t rows, Value begin, int64_t columns,
                  Value result);
-  /// Those of all rows, with `registers` rows and columns at once.
+  /// The results of all rows, with `registers` rows and columns at once.
   Value emitAll(std::pair<int64_t, int64_t> registers, Value begin,
                 Value result);
-  /// Those of one row and the columns from `begin` on, one by one.
+  /// The results of one row and the columns from `begin` on, one by one.
   Value emitOneRow(Value row, Value begin, Value result);
   Value emitOneResult(Value row, Value column, Value result);
   /// Sums whose lanes together are the result of a row and a column.
   Values emitSums(Value row, Value column);
   Values emitSumsOfBlocks(Value row, Value column);
-  /// Those of the only row, in integers.
+  /// The results of the only row, in integers.
   Value emitWholeNumbers(Value result);
   Value writeSum(Value sum, Value result, Value row, Value column);
 };

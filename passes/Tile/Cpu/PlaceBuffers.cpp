@@ -117,7 +117,8 @@ struct PlaceBuffersPass final
     for (memref::AllocOp alloc : allocs)
       if (failed(place(alloc)))
         return signalPassFailure();
-    // A copy of its own would be a call into a library there is none of.
+    // Left as it is, memref.copy becomes a call of a runtime library that
+    // kernels are not linked with.
     for (memref::CopyOp copy : copies) {
       OpBuilder builder(copy);
       linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),

@@ -11,10 +11,10 @@
 //   acc[r, c] += (values[r] . u[c]) * scales[r] * d[c]
 //              + (sum of values[r]) * scales[r] * (m[c] - zero * d[c])
 //
-// where the second line is there for packings with minima or a zero point.
-// Three ways: pairs of rows and columns, or tiles of 16 (AmxMatmul.cpp), where
-// an instruction multiplies those and there are many rows; else a column per
-// lane, rows `registers` at a time and the rest one by one.
+// where only packings with minima or a zero point have the second line. Three
+// ways: pairs of rows and columns, or tiles of 16 (AmxMatmul.cpp), where an
+// instruction multiplies those and there are many rows; else a column per lane,
+// rows `registers` at a time and the rest one by one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -104,8 +104,8 @@ Value SelectionCosines::emitCosines(const Tile &tile, int64_t row, Value dots) {
                           -std::numeric_limits<double>::infinity()));
 }
 
-/// Whether a pair of the tile might reach the limit of its row. What cannot be
-/// compared, a NaN, cannot.
+/// Whether a pair of the tile might reach the limit of its row. A NaN never
+/// does.
 Value SelectionCosines::mayReach(const Tile &tile, Value row,
                                  const std::function<Value(Value row)> &limit) {
   Type f32 = b.getF32Type();

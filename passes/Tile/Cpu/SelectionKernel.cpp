@@ -64,7 +64,7 @@ void SelectionKernel::emit() {
     phases.push_back(&SelectionKernel::emitNearest);
   for (auto [number, emitPhase] : llvm::enumerate(phases))
     b.when(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
-      // The code of every phase is there once; the ticket says which is run.
+      // The code of each phase is emitted once; the ticket selects the phase.
       (this->*emitPhase)();
       auto order = static_cast<int64_t>(number);
       // Some phases have waited for their turn already, and pass here at once.
@@ -92,7 +92,7 @@ void SelectionKernel::loadState() {
     Value token = b.add(rows.first, row);
     Values first = {row, b.index(0)};
     b.store(readFloat(kBest, token), bests, first);
-    b.store(read(kWho, token), owners, first);
+    b.store(read(kOwner, token), owners, first);
   });
 }
 
@@ -100,36 +100,36 @@ void SelectionKernel::loadState() {
 void SelectionKernel::improve(Value row, Value cosines, Value ids,
                               Value isEligible) {
   Values first = {row, b.index(0)};
-  Value best = b.loadVector(bests, first), who = b.loadVector(owners, first);
+  Value best = b.loadVector(bests, first), owner = b.loadVector(owners, first);
   // Candidates of a lane come in ascending order; those of an earlier phase
   // may be larger.
   Value isTie = b.both(b.compare(CmpFPredicate::OEQ, cosines, best),
-                       b.compare(CmpIPredicate::slt, ids, who));
+                       b.compare(CmpIPredicate::slt, ids, owner));
   Value isBetter = arith::OrIOp::create(
       b, b.compare(CmpFPredicate::OGT, cosines, best), isTie);
   if (isEligible)
     isBetter = b.both(isBetter, isEligible);
   b.storeVector(b.choose(isBetter, cosines, best), bests, first);
-  b.storeVector(b.choose(isBetter, ids, who), owners, first);
+  b.storeVector(b.choose(isBetter, ids, owner), owners, first);
 }
 
 /// Puts the best of the lanes into the first.
 void SelectionKernel::reduceRow(Value row) {
   Value zero = b.index(0);
-  Value best = b.load(bests, {row, zero}), who = b.load(owners, {row, zero});
+  Value best = b.load(bests, {row, zero}), owner = b.load(owners, {row, zero});
   for (int64_t lane = 1; lane < kLanes; ++lane) {
     Value cosine = b.load(bests, {row, b.index(lane)});
     Value id = b.load(owners, {row, b.index(lane)});
-    // Without a sign, -1 for none is larger than every id.
+    // Compared as unsigned, the sentinel -1 is larger than every id.
     Value isTie = b.both(b.compare(CmpFPredicate::OEQ, cosine, best),
-                         b.compare(CmpIPredicate::ult, id, who));
+                         b.compare(CmpIPredicate::ult, id, owner));
     Value isBetter = arith::OrIOp::create(
         b, b.compare(CmpFPredicate::OGT, cosine, best), isTie);
     best = b.choose(isBetter, cosine, best);
-    who = b.choose(isBetter, id, who);
+    owner = b.choose(isBetter, id, owner);
   }
   b.store(best, bests, {row, zero});
-  b.store(who, owners, {row, zero});
+  b.store(owner, owners, {row, zero});
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,9 +146,9 @@ void SelectionKernel::waitFor(Value count) {
 }
 
 /// Counts a redundant token; in the order of blocks.
-void SelectionKernel::addMember(Value who) {
+void SelectionKernel::addMember(Value owner) {
   // The rank of a representative is its place in the list of ids.
-  Values slot = part(b.toIndex(read(kRank, b.toIndex(who))));
+  Values slot = part(b.toIndex(read(kRank, b.toIndex(owner))));
   Value members = b.load(what.to.weight, slot);
   b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.to.weight,
           slot);
@@ -186,14 +186,14 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(choice.elseBlock()->getTerminator());
     Value zero = b.index(0);
-    Value who = b.load(owners, {row, zero});
-    if (countPhases() > 1) { // Not the last word on who is nearest.
+    Value owner = b.load(owners, {row, zero});
+    if (countPhases() > 1) { // A later phase may find a nearer one.
       write(b.load(bests, {row, zero}), kBest, token);
-      write(who, kWho, token);
+      write(owner, kOwner, token);
       return;
     }
-    b.store(who, what.to.nearest, part(token));
-    addMember(who);
+    b.store(owner, what.to.nearest, part(token));
+    addMember(owner);
   }
 }
 
@@ -203,7 +203,8 @@ void SelectionKernel::finishPhase(int64_t number, bool isLast) {
   if (isLast)
     b.when(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
            [&] { finishAll(); });
-  // Nobody waits for the very last: its words are zero again for the next call.
+  // No block waits for the last one: it resets the words to zero for the next
+  // call.
   Value word = b.toI32(done);
   if (isLast)
     word = b.choose(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),

@@ -70,7 +70,7 @@ public:
     kInverse, ///< f32: one over the norm
     kRank,    ///< representatives before the token
     kBest,    ///< f32: the largest cosine with a representative so far
-    kWho,     ///< whose it is
+    kOwner,   ///< the representative with that cosine
     kFlag,    ///< 1 for a representative, or an inherited one that is valid
     kValid,   ///< list: ids of valid inherited representatives
     kNew,     ///< list: ids of representatives that are not inherited
@@ -110,7 +110,7 @@ private:
   void improve(Value row, Value cosines, Value ids, Value isEligible = {});
   void reduceRow(Value row);
   void commit(Value token, Value row, Value isKept);
-  void addMember(Value who);
+  void addMember(Value owner);
   void finishPhase(int64_t phase, bool isLast);
   void finishAll();
   void waitFor(Value blocks);

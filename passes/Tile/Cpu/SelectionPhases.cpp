@@ -48,14 +48,15 @@ void SelectionKernel::emitBlock(Value isNeverCovered) {
   });
   b.repeat(zero, rows.count, 1, [&](Value row) {
     reduceRow(row);
-    Value who = b.load(owners, {row, zero});
+    Value owner = b.load(owners, {row, zero});
     Value best = b.load(bests, {row, zero});
     Value cover = what.rule == Rule::All ? b.load(covers, row) : best;
     // Nothing is compared where nothing can be covered.
     // Only earlier tokens of the block count, whose flags are set by now.
     Value end = b.choose(isNeverCovered, zero, row);
     Values found = b.loop(
-        zero, end, 1, {best, who, cover}, [&](Value other, ValueRange carried) {
+        zero, end, 1, {best, owner, cover},
+        [&](Value other, ValueRange carried) {
           Value cosine = b.load(inside, {row, other});
           Value isKept = b.load(flags, other);
           Value isBetter =
@@ -153,7 +154,7 @@ void SelectionKernel::emitNearest() {
   auto visit = [&](Value row, Value found, Value ids) {
     improve(row, found, ids);
   };
-  // Smaller than the best so far is as good as unseen.
+  // Cosines below the best so far change nothing.
   cosines->emit(redundant, others, visit,
                 [&](Value row) { return b.load(bests, {row, b.index(0)}); });
   waitFor(b.add(b.multiply(b.index(countPhases() - 1), blocks), block));
@@ -163,9 +164,9 @@ void SelectionKernel::emitNearest() {
         b.compare(CmpIPredicate::eq, read(kFlag, token), b.constantI32(0));
     b.when(isRedundant, [&] {
       reduceRow(row);
-      Value who = b.load(owners, {row, b.index(0)});
-      b.store(who, what.to.nearest, part(token));
-      addMember(who);
+      Value owner = b.load(owners, {row, b.index(0)});
+      b.store(owner, what.to.nearest, part(token));
+      addMember(owner);
     });
   });
 }

@@ -82,7 +82,7 @@ Value TileBuilder::broadcast(Value scalar, int64_t lanes) {
 }
 
 Value TileBuilder::read(Value tensor, ValueRange indices, VectorType type) {
-  // Reads are in bounds, which callers see to; nobody sees the padding.
+  // Callers keep reads in bounds, so the padding is never used.
   Value padding = ub::PoisonOp::create(*this, type.getElementType());
   return vector::TransferReadOp::create(*this, type, tensor, indices,
                                         std::optional<Value>(padding),

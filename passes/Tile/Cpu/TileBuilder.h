@@ -43,13 +43,13 @@ public:
   Value splat(int64_t lanes, mlir::Type element, double value);
   Value broadcast(Value scalar, int64_t lanes);
 
-  /// The vector at `indices`, along the last dimension; all of it is there.
+  /// The vector at `indices`, along the last dimension; all of it is in bounds.
   Value read(Value tensor, mlir::ValueRange indices, mlir::VectorType type);
   /// The f32 vector of `lanes` numbers at `indices` of any float tensor.
   Value readF32(Value tensor, mlir::ValueRange indices, int64_t lanes);
   Value readScalar(Value tensor, mlir::ValueRange indices);
   /// `tensor` with `vector` at `indices`, rounded to its element type;
-  /// `isInside` says that all of it is there.
+  /// `isInside` says that all of it is in bounds.
   Value write(Value vector, Value tensor, mlir::ValueRange indices,
               bool isInside = true);
   Value writeScalar(Value scalar, Value tensor, mlir::ValueRange indices);

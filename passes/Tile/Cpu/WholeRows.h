@@ -13,8 +13,8 @@
 
 namespace gist {
 
-/// Bytes that a product of so many rows, with so many columns at once, keeps on
-/// the stack.
+/// Bytes of stack of a product of `rows` rows that computes `columns` columns
+/// at once.
 int64_t getWholeRowsScratch(int64_t rows, int64_t columns);
 
 /// The products of all rows of `x` with a weight in stored blocks, whose rows

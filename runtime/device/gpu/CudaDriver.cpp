@@ -26,7 +26,7 @@ constexpr int kErrorLog = 5, kErrorLogSize = 6;
 /// CUfunction_attribute.
 constexpr int kMaxDynamicSharedMemory = 8;
 
-/// What a kernel may have without asking for more.
+/// What a kernel may have without an explicit request.
 constexpr uint32_t kDefaultSharedMemory = 48u << 10;
 
 /// CUDA_KERNEL_NODE_PARAMS_v1.

@@ -143,11 +143,10 @@ static void addOnce(std::vector<GpuHandle> &set,
 }
 
 Status GpuRecording::addNodes(const CommandList &list, GpuHandle graph) {
-  // The nodes that must be over for a command to be: its own, or, for one that
-  // launches nothing, those it would have waited for.
+  // The nodes whose end is the end of a command: its own node, or, for one that
+  // launches nothing, the nodes that it would have waited for.
   std::vector<std::vector<GpuHandle>> nodesOf(list.commands.size());
-  // To wait for these is to wait for all: every other node is before one of
-  // them.
+  // Waiting for these waits for all: every other node is before one of them.
   std::vector<GpuHandle> last; // nodes that nothing waits for yet
   std::vector<void *> arguments;
   for (size_t i = 0; i < list.commands.size(); ++i) {

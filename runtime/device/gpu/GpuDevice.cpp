@@ -30,7 +30,7 @@ Status GpuDevice::initialize() {
   GIST_TRY(driver->describeCard(index, card));
   GIST_TRY(driver->attach(index, context));
   attached = true;
-  // Our work neither waits for that of other libraries nor holds it up.
+  // Our work neither waits for that of other libraries nor blocks it.
   constexpr unsigned kNonBlocking = 1;
   return driver->check(driver->call.createStream(&stream, kNonBlocking),
                        "make a stream");
@@ -39,8 +39,8 @@ Status GpuDevice::initialize() {
 GpuDevice::~GpuDevice() {
   if (!attached)
     return;
-  // Handles know their card; where the driver cannot enter it any more, it is
-  // asked all the same.
+  // Handles know their card, so they are destroyed even if the driver can no
+  // longer make the card current.
   (void)enter();
   for (GpuHandle event : events)
     driver->call.destroyEvent(event);
@@ -126,8 +126,8 @@ void GpuDevice::release(DeviceAddress address, uint64_t) {
     sharedByContent.erase(entry->second.content);
     shared.erase(entry);
   }
-  // Work that still uses it must be over; a driver that has failed says so to
-  // the next call, here nobody could be told.
+  // Work that still uses it must be over; a driver error cannot be returned
+  // here; the next call reports it.
   if (settle())
     driver->call.free(address);
 }
@@ -147,7 +147,7 @@ Status GpuDevice::download(DeviceAddress from, void *to, uint64_t size) {
   GIST_TRY(driver->check(driver->call.download(to, from, size, stream),
                          "copy from the card"));
   Status status = synchronize();
-  // A copy that is still on its way must not find its destination gone.
+  // A copy in flight must not outlive its destination.
   if (!status.ok())
     driver->call.synchronize(stream);
   return status;

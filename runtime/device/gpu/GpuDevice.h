@@ -63,7 +63,7 @@ private:
   friend class GpuCode;
   friend class GpuRecording;
 
-  /// Content of the host that is on the card once for all who share it.
+  /// Content of the host that is on the card once for all its users.
   struct Shared {
     std::pair<const uint8_t *, uint64_t> content;
     uint64_t users = 0;
@@ -73,10 +73,10 @@ private:
       : driver(std::move(driver)), index(index) {}
 
   Status initialize();
-  /// Makes this thread's driver calls mean this card.
+  /// Makes this card current for this thread's driver calls.
   Status enter() const { return driver->enter(index, context); }
-  /// Before something is given back: waits for the work that uses it, and makes
-  /// this thread mean this card. False: the driver does not answer any more.
+  /// Called before a resource is released: waits for the work that uses it, and
+  /// makes this card current. False if the driver no longer responds.
   bool settle() { return synchronize().ok() || enter().ok(); }
   Status allocateRaw(uint64_t size, DeviceAddress &address);
   Status launch(const CommandList &list, const BoundCommand &command);

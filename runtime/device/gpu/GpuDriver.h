@@ -68,7 +68,7 @@ public:
   const std::string &kind() const { return names.kind; }
   /// "HIP 6.0 (libamdhip64.so.6)".
   std::string description() const;
-  /// How many cards there are; none is an error that says so.
+  /// The number of cards; it is an error if there are none.
   Status countCards(int &count) const;
   Status describeCard(int index, GpuCard &card) const;
 
@@ -78,8 +78,8 @@ public:
   }
   Status failure(int error, const char *what) const;
 
-  /// Takes a card for this process, makes it the one that this thread's calls
-  /// mean, gives it back.
+  /// Take a card for this process, make it current for this thread, and release
+  /// it.
   virtual Status attach(int index, GpuHandle &context) const = 0;
   virtual Status enter(int index, GpuHandle context) const = 0;
   virtual void detach(int index, GpuHandle context) const = 0;
@@ -107,7 +107,7 @@ protected:
   /// Opens the library at `path`, or the first of its usual names, checks the
   /// version and finds the functions.
   Status open(const std::string &path);
-  /// Finds a function by its name in the library; null where there is none.
+  /// Finds a function by its name in the library; null if it is missing.
   template <typename Function>
   bool find(Function *&function, const char *name) {
     function = reinterpret_cast<Function *>(symbol(name));
@@ -136,7 +136,7 @@ private:
   std::string libraryName;
   void *library = nullptr; ///< never closed: drivers do not survive that
   int version = 0;
-  std::string missing; ///< the first function that is needed and not there
+  std::string missing; ///< the first required function that is missing
 };
 
 /// Open the driver's library at `path`, or under its usual names when empty.

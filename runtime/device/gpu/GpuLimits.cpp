@@ -47,7 +47,7 @@ Status GpuDevice::timeOnCard(const std::function<Status()> &work,
 }
 
 Status GpuDevice::measureLimits(DeviceLimits &limits) {
-  // Much more than caches hold, if there is room.
+  // Much more than caches hold, if memory allows.
   constexpr uint64_t kCopied = uint64_t{1} << 28, kLeast = uint64_t{1} << 20;
   limits = {};
   limits.flopsPerSecond = card.computeUnits * getMatrixRate(card.architecture);

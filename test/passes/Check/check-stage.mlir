@@ -73,7 +73,8 @@ func.func @arena(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Nothing is wrong here: an input and an output may have one name, and an index is no tensor.
+// Nothing is wrong here: an input and an output may have one name, and an index
+// is not a tensor.
 func.func @fine(%x: tensor<?xf32> {gist.name = "x"}, %i: index) -> (tensor<?xf32> {gist.name = "x"}) {
   return %x : tensor<?xf32>
 }

@@ -1,5 +1,5 @@
-// A selection runs beside the projections of its layer: nobody who does not wait
-// for it anyway is given memory that it has used, its scratch above all.
+// A selection runs beside the projections of its layer: only calls that wait
+// for it anyway reuse its memory, its scratch above all.
 // RUN: gist-compile %s -o %t.gist --target=gfx942 --context=256 --progress=off
 // RUN: gist-run info --disassemble %t.gist | FileCheck %s
 

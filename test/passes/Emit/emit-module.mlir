@@ -6,7 +6,7 @@
 // x, P, T, the layer, the state, and the T rows of x. The result is memory of
 // the caller, what is between the kernels lies in the arena: rows of 8 f32 take
 // 32 bytes and are given 64. The second call of cache_0 waits for the first, whose
-// state it goes on with; rows_0 reads the input alone and waits for nobody.
+// state it goes on with; rows_0 reads only the input and waits for nothing.
 
 // CHECK:       buffers:
 // CHECK-NEXT:    %argument0 = input f32[T x 8] size T * 32

@@ -1,6 +1,6 @@
 // RUN: gist-opt %s -gist-plan-memory -split-input-file -verify-diagnostics
 
-// Sizes that divide are no polynomials: nothing bounds a sum of them simply.
+// Sizes with a division are not polynomials: a sum of them has no simple bound.
 func.func @halves(%x: tensor<?x8xf32>) -> tensor<8xf32> {
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x8xf32>

@@ -53,7 +53,7 @@ func.func @nll(%tokens: tensor<?xi32>) -> tensor<?xi32> {
 
 // -----
 
-// An encoder's rows, under another name, are no logits.
+// An encoder's rows, under another name, are not logits.
 // CHECK-LABEL: func.func @embed
 // CHECK-NOT:   func.func
 func.func @embed(%tokens: tensor<?xi32>, %rows: tensor<?x96xf32>) -> tensor<?x96xf32> {

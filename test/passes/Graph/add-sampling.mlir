@@ -26,7 +26,7 @@ func.func @prefill(%tokens: tensor<?xi32>, %past: index, %cache: tensor<64x8xf16
 
 // -----
 
-// Rows that nobody calls logits, and a function of another name.
+// Rows that are not named logits, and a function of another name.
 // CHECK-LABEL: func.func @prefill
 // CHECK-NOT:   gist.sample
 func.func @prefill(%tokens: tensor<?xi32>, %rows: tensor<1x96xf32>) -> (tensor<1x96xf32> {gist.name = "rows"}) {

@@ -88,7 +88,7 @@ func.func @token(%x: tensor<1x32xf32>, %q: tensor<1x4x8xf16>, %k: tensor<?x2x8xf
 #row = affine_map<(t, n) -> (t, n)>
 #one = affine_map<(t, n) -> (t)>
 
-// A result of the model is no sum that others make.
+// A result of the model is not left as parts that readers add up.
 // CHECK-LABEL: func.func @returned
 // CHECK:         gist.dispatch @attention_0({{.*}} outs(%{{.+}} : tensor<1x4x8xf16>)
 // CHECK:         gist.dispatch @matmul_0

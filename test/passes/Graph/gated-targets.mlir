@@ -1,4 +1,5 @@
-// Who has kernels for gated projections, and who writes them as products.
+// Which targets have kernels for gated projections, and which lower them to
+// products.
 // RUN: gist-compile %s --target=gfx942 --emit=kernels --progress=off | FileCheck %s --check-prefix=GPU
 // RUN: gist-compile %s --target=sm_90 --emit=kernels --progress=off | FileCheck %s --check-prefix=GPU
 // RUN: gist-compile %s --emit=kernels --progress=off | FileCheck %s --check-prefix=CPU

@@ -2,7 +2,8 @@
 // they pay there, and remarks say which. One token keeps its gate.
 // RUN: sed 's/module {/module attributes {gist.fast_plan} {/' %s | gist-opt -gist-set-target=target=sm_90 -gist-lower-gates --remarks-filter=gist-lower-gates 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID --input-file=%t
-// All of them stay where the plan has to be followed, and on cards that nobody measured.
+// All of them stay where the plan has to be followed, and on GPUs without
+// measurements.
 // RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-lower-gates | FileCheck %s --check-prefix=ALL
 // RUN: sed 's/module {/module attributes {gist.fast_plan} {/' %s \
 // RUN:   | gist-opt -gist-set-target=target=gfx942 -gist-lower-gates | FileCheck %s --check-prefix=ALL

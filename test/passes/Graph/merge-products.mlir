@@ -30,7 +30,7 @@ func.func @qkv(%x: tensor<?x64xi8>, %s: tensor<?x2xf32>)
   return %q, %k, %v : tensor<?x12xf32>, tensor<?x4xf32>, tensor<?x4xf32>
 }
 
-// Another format, other rows, and a weight that somebody else reads.
+// Another format, other rows, and a weight that something else reads.
 // CHECK-LABEL: func @apart
 // CHECK-NOT:     gist.parts
 // CHECK-COUNT-4: gist.quantized_matmul

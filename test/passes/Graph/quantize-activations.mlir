@@ -59,7 +59,7 @@ func.func @accumulates(%x: tensor<?x96xf32>, %w: tensor<64x3x20xi8>, %a: tensor<
 
 // -----
 
-// Not transposed: what is quantised along k there is no row of the weight.
+// Not transposed: blocks along k are not rows of the weight there.
 // CHECK-LABEL: func @other_maps
 // CHECK-NOT:     gist.quantize_rows
 func.func @other_maps(%x: tensor<?x96xf32>, %w: tensor<96x2x20xi8>, %a: tensor<?x64xf32>) -> tensor<?x64xf32> {

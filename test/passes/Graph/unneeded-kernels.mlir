@@ -1,5 +1,5 @@
-// A gated projection of which only the levels are read: the kernels of what
-// nobody reads go with their calls.
+// A gated projection of which only the levels are read: kernels whose results
+// are not read are removed with their calls.
 // RUN: gist-opt %s -gist-set-target=target=gfx942 "-gist-graph=gates=false matrix" -gist-kernels | FileCheck %s
 
 // Nor does anything become a kernel that nothing reads.

@@ -32,7 +32,7 @@ gist.constant_weight @w dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf
 
 // -----
 
-// Somebody else reads it as it is.
+// Another op reads it as it is.
 // CHECK-LABEL: func @read_twice
 // CHECK:         gist.weight "w" : tensor<2x3xf32>
 // CHECK:         linalg.matmul ins(

@@ -1,7 +1,7 @@
 // RUN: gist-opt %s -gist-raise-weights -split-input-file -verify-diagnostics | FileCheck %s
 
-// A name that somebody gave stays. torch-mlir's says the shape, which is no name.
-// The same constant twice is one weight; one number stays a constant.
+// A name that a person gave stays. torch-mlir's only says the shape and is
+// replaced. The same constant twice is one weight; one number stays a constant.
 // CHECK-LABEL: func @names
 // CHECK-DAG:     %[[A:.+]] = gist.weight "layer.weight" : tensor<2x2xf32>
 // CHECK-DAG:     %[[B:.+]] = gist.weight "constant.0" : tensor<2xf32>

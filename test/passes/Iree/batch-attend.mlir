@@ -19,8 +19,8 @@ func.func @copy(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x4xf
 
 // -----
 
-// Members have the rows of their representatives, so that nobody counts them:
-// rows are gathered before the products.
+// Members have the rows of their representatives, so that they need not be
+// counted: rows are gathered before the products.
 // CHECK-LABEL: func @copy_log_count
 // CHECK:         tensor.extract
 // CHECK:         tensor.extract

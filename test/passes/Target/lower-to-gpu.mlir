@@ -93,7 +93,7 @@ func.func private @functions(%x: memref<4xf32>)
   return
 }
 
-// log2 has one too, for those who say that it will do.
+// log2 has one too, used where fast-math flags allow it.
 
 // CHECK: gpu.func @logarithms
 func.func private @logarithms(%x: memref<2xf32>)

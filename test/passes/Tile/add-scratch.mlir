@@ -145,7 +145,7 @@ func.func @both(%x: tensor<2x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf1
 
 // -----
 
-// Sampling works in memory that nobody else reads.
+// Sampling works in memory of its own.
 
 // CHECK-LABEL: func.func @sample
 // CHECK:         %[[MEMORY:.+]] = tensor.empty(%{{.+}}) : tensor<?x2x4096xi32>

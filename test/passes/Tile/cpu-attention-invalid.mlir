@@ -1,5 +1,5 @@
-// Attention that would run by its definition, with memory for keys of which
-// nobody knows how many there are, is refused; it took long to find that out.
+// Attention that would run by its definition, with memory for an unbounded
+// number of keys, is refused early.
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile="triple=aarch64-linux-gnu cpu=neoverse-v1"
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile="triple=x86_64-linux-gnu cpu=sapphirerapids"
 

@@ -1,6 +1,6 @@
 // RUN: gist-opt %s "-gist-gpu-tile=target=sm_90" -verify-diagnostics -split-input-file
 
-// Memory of the wrong size, as only a hand writes it.
+// Scratch memory of the wrong size, which only a kernel written by hand has.
 // expected-error @below {{cannot be written for sm_90}}
 func.func private @few(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %o: tensor<1x9x64xf16>,
     %s: tensor<10xf32>, %c: tensor<24xi32> {gist.control}) -> (tensor<1x9x64xf16>, tensor<10xf32>, tensor<24xi32>)

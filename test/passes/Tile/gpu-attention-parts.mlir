@@ -79,7 +79,7 @@ func.func private @many(%q: tensor<1x32x128xf16>, %k: tensor<?x8x128xf16>, %v: t
 }
 
 // 12 heads fill the GPU with a cluster of 8 each: what these share in workgroup
-// memory nobody puts together in global memory. They ask for keys early.
+// memory is not combined in global memory. They prefetch keys.
 // CHECK-LABEL: func.func private @enough(
 // CHECK-SAME:  memref<1x12x64xf16>) attributes
 // CHECK-SAME:  gist.grid = [#[[ENOUGH]]]

@@ -33,7 +33,7 @@
 // Only when a block begins is there something to absorb.
 // CHECK: scf.if
 // CHECK-COUNT-4: vector.load %[[KEYS]]
-// The clusters that there are: the next ones are on their way while these are
+// The existing clusters: the next ones are in flight while these are
 // multiplied.
 // CHECK: scf.for
 // CHECK: gpu.barrier
@@ -45,8 +45,8 @@
 // Among the tokens.
 // CHECK: scf.for
 // CHECK-COUNT-16: amdgpu.mfma 32x32x8
-// Who founds a cluster: in rounds, between which all threads meet. Founders are
-// numbered in their order.
+// Which tokens found a cluster: in rounds, between which all threads meet.
+// Founders are numbered in their order.
 // CHECK: scf.while
 // CHECK: gpu.barrier
 // CHECK: gpu.shuffle xor

@@ -9,7 +9,7 @@
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// 18 steps of 32 along k are shared by four waves, all on their way at once.
+// 18 steps of 32 along k are shared by four waves, all in flight at once.
 // TILES-LABEL: func.func private @short(
 // TILES-SAME:  gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5>
 

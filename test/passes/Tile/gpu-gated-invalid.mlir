@@ -24,7 +24,7 @@ func.func private @dynamic(%x: tensor<1x64xf16>, %v: tensor<64x?xf16>, %w: tenso
 
 // -----
 
-// A tile that somebody wrote: more workgroups than there is memory for.
+// A tile written by hand: more workgroups than there is memory for.
 // CHECK: error: 'gist.gated_projection' op is cut into more than 512 workgroups
 func.func private @cut(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<8208x64xf16>,
     %m: tensor<8208x16xf16>, %number: index, %y: tensor<1x8208xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>,

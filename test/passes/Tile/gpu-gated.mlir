@@ -1,4 +1,5 @@
-// Gated projections on GPUs: who waits for whom, and what closed gates leave out.
+// Gated projections on GPUs: the waits between workgroups, and what closed
+// gates leave out.
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
@@ -11,8 +12,8 @@
 // SM90-LABEL: func.func private @one(
 // SM90-SAME: gist.grid = [#[[FEW]]]
 // SM90-SAME: #gist.gpu_gated<columns = 64, waves = 16, steps = 2>
-// V is asked for before the first ticket. One thread orders what all have met
-// for, and nobody else waits for it.
+// V is prefetched before the first ticket. After a barrier one thread orders
+// the memory accesses of all, and no other thread waits for it.
 // SM90: nvvm.prefetch level = L2
 // SM90: llvm.atomicrmw uinc_wrap
 // SM90: llvm.fence syncscope("device") release
@@ -35,8 +36,8 @@
 // CHECK: scf.while
 // CHECK: vector.load %[[V]]
 // CHECK: llvm.atomicrmw add
-// Rows of M, and those of V that the residual reads again, are on their way
-// before anybody waits.
+// Rows of M, and those of V that the residual reads again, are in flight before
+// the first wait.
 // CHECK: vector.load %[[M]]
 // CHECK: amdgpu.sched_barrier
 // CHECK: vector.load %[[V]]
@@ -102,7 +103,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 // CHECK: %[[M]][
 // CHECK: amdgpu.mfma 32x32x8
 
-// The same on sm_90, with copies on their way and instructions of four warps.
+// The same on sm_90, with copies in flight and instructions of four warps.
 // SM90-LABEL: func.func private @many(
 // SM90-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // SM90-SAME: gist.grid = [#[[MANY]], #{{[a-z0-9]+}}]

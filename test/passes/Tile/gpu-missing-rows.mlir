@@ -1,5 +1,5 @@
-// Rows that a tile has and a product does not are filled with zeros by copies
-// that read nothing: all workgroups would read the last row for them.
+// Rows of a tile past the end of the product are filled with zeros by copies
+// that read nothing: otherwise all workgroups would read the last row.
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s
 
 // CHECK-LABEL: func.func private @some(

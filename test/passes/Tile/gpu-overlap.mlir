@@ -56,7 +56,7 @@ func.func private @mixed(%x: tensor<1x512xf32>, %w: tensor<64x512xf16>, %y: tens
 }
 
 // What is added to a sum is read before lanes add theirs up: all trips to memory
-// are on their way at once.
+// are in flight at once.
 // CHECK-LABEL: func.func private @added(
 // CHECK-SAME:  %[[RESIDUAL:[a-z0-9]+]]: memref<1x64xf32>, %[[Y:[a-z0-9]+]]: memref<1x64xf32>)
 // CHECK-NOT:   memref.load %[[RESIDUAL]]

@@ -43,7 +43,7 @@
 // CODE:        llvm.fence syncscope("agent") release
 // CODE:        llvm.atomicrmw add
 // CODE:        llvm.fence syncscope("agent") acquire
-// The parts are added in their order, whoever comes last.
+// The parts are added in their order, whichever workgroup comes last.
 // CODE:        %[[COUNT:.+]] = arith.select %[[SHARED]], %c6, %c0
 // CODE:        scf.for %{{.+}} = %c0 to %[[COUNT]] step %c1
 // CODE:        vector.load %{{.+}} : memref<608x4096xf32>, vector<4xf32>

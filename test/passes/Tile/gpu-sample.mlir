@@ -8,7 +8,7 @@
 // AMD-SAME:      waves = 16>
 // NVIDIA-SAME:   waves = 32>
 // TILE-SAME:     gist.workgroup = array<i64: 1024>
-// The best token; who asks for no other is done.
+// The best token; greedy rows are done.
 // TILE:          vector.load %[[LOGITS]]{{.*}}, vector<4xf32>
 // TILE:          arith.maxsi
 // TILE:          gpu.barrier
@@ -28,7 +28,7 @@
 // TILE:              scf.for %{{.+}} = %c0 to %c32
 // TILE:                vector.load %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
 // TILE:              scf.for %{{.+}} = %c0 to %c10
-// Who is chosen keeps its weight; the draw, by the bits of a place in a chunk.
+// Chosen tokens keep their weight; the draw, by the bits of a place in a chunk.
 // TILE:            vector.store %{{.+}}, %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
 // TILE:            scf.for %{{.+}} = %c0 to %c12
 // TILE:              vector.load %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]

@@ -1,6 +1,6 @@
 // RUN: gist-opt %s -split-input-file -gist-gpu-tile=target=gfx942 -verify-diagnostics
 
-// What nobody can obey is refused where it is asked for.
+// Options that no kernel supports are refused at the op.
 
 !part = tensor<?xi32>
 // expected-error @+1 {{cannot be written for gfx942}}

@@ -26,7 +26,7 @@
 // in the last one, is stored, the one after it is loaded, and this one is
 // multiplied: a wave has 64 x 128 of the tile, 2 x 4 fragments, each of which is
 // four instructions for 32 numbers of a row. On sm_90 copies do not pass through
-// registers, two steps are on their way, and the products of one step run while
+// registers, two steps are in flight, and the products of one step run while
 // the next one is prepared.
 // AMD:             scf.for {{.*}}vector<16xf32>
 // AMD-NEXT:          gpu.barrier
@@ -51,7 +51,7 @@
 // CHECK:           llvm.atomicrmw umax {{.*}} i64
 
 // With gram=fp8 rows are multiplied by a power of two and rounded, for their norms
-// and on their way into workgroup memory. As many instructions as before then
+// and in flight into workgroup memory. As many instructions as before then
 // multiply 64 numbers of a row.
 // FP8:         func.func private @select
 // FP8-SAME:      instruction = mfma_32x32x16, element = f8E4M3FNUZ

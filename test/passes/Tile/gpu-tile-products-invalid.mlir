@@ -1,4 +1,4 @@
-// Steps on tiles that somebody has written, and that no thread can execute.
+// Steps on tiles that were written by hand and that no thread can execute.
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-set-target=target=gfx942 -gist-gpu-kernels
 
 #tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>

@@ -1,5 +1,5 @@
-// A product of integers is none of the products that are cut into tiles of
-// floats: it is computed by its definition.
+// A product of integers is not cut into tiles as products of floats are: it is
+// computed by its definition.
 // RUN: gist-opt %s -gist-tile -gist-cpu | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 -o /dev/null
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 -o /dev/null

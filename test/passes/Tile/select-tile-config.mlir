@@ -1,5 +1,5 @@
 // Every kernel gets the numbers that its target's table has for it; one that has
-// numbers keeps them, and host functions get none.
+// numbers keeps them, and host functions get no tile.
 // RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: not gist-opt %s -gist-select-tile-config 2>&1 | FileCheck %s --check-prefix=NOBODY

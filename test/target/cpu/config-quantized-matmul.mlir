@@ -67,7 +67,8 @@ func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tenso
 
 // -----
 
-// A choice that is already made stays, and what is no kernel gets none.
+// A choice that is already made stays, and functions that are not kernels get
+// none.
 // I8MM-LABEL: func private @chosen
 // I8MM-SAME:    rows = 7
 func.func private @chosen(%x: tensor<?x96xf32>, %q: tensor<?x96xi8>, %s: tensor<?x3xf32>)

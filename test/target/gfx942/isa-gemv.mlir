@@ -1,4 +1,4 @@
-// One row: every lane has the loads of four rows of the weight under way before
+// One row: every lane has the loads of four rows of the weight in flight before
 // it multiplies, and sums of f32 take f16 operands as they are.
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null

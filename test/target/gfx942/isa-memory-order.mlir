@@ -1,15 +1,16 @@
 // A card of eight dies has a second-level cache on each. What a workgroup hands
-// to others is written back to memory before the word that says so, and whoever
-// has read that word drops what its caches hold before it reads more: release and
-// acquire for the whole device, buffer_wbl2 sc1 and buffer_inv sc1. Every wave
-// does it for what it has written or is going to read.
+// to others is written back to memory before the word that says so, and a
+// workgroup that has read that word invalidates its caches before it reads
+// more: release and acquire for the whole device, buffer_wbl2 sc1 and
+// buffer_inv sc1. Every wave does it for what it has written or is going to
+// read.
 //
-// Nobody waits for a workgroup that has not begun: workgroups that share a result
-// do not wait at all, and steps are waited for by those that have drawn a ticket
-// when all items before it are drawn, so that whoever has one of them is running.
-// Grids may then be larger than what the card runs at once. The simulator executes
-// them one workgroup after the other (test/numeric/test_gpu_*.py), where waiting
-// for a later one would never end.
+// No workgroup waits for one that has not begun: workgroups that share a result
+// do not wait at all, and steps are waited for by those that have drawn a
+// ticket when all items before it are drawn, so the workgroups that have these
+// items are running. Grids may then be larger than what the card runs at once.
+// The simulator executes them one workgroup after the other
+// (test/numeric/test_gpu_*.py), where waiting for a later one would never end.
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.s

@@ -56,7 +56,8 @@ func.func private @sizes(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v:
 
 // One query: a cluster of eight workgroups shares the keys. They say that they
 // have begun, and when they are done write what they have found into the memory
-// of one, which waits for that. Nobody touches another's memory afterwards.
+// of one, which waits for that. No workgroup touches another's memory
+// afterwards.
 // CHECK-LABEL: .entry one(
 // CHECK:       .reqnctapercluster 8
 // CHECK:       barrier.cluster.arrive.relaxed.aligned

@@ -7,8 +7,8 @@
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// A lane has 3 pieces of a row of W, 32 lanes of 8 numbers for 576. All are on
-// their way before x is there, so there is no loop.
+// A lane has 3 pieces of a row of W, 32 lanes of 8 numbers for 576. All are in
+// flight before x is available, so there is no loop.
 // CHECK-LABEL: .entry weight(
 // CHECK:       griddepcontrol.launch_dependents;
 // CHECK-NOT:   ld.global

@@ -15,7 +15,7 @@ import own_process
 
 
 def start(path, waits):
-    """Leaves a program behind, which nobody waits for."""
+    """Leaves a program behind, without waiting for it."""
     left = subprocess.Popen(["sleep", "600"])
     pathlib.Path(path + ".part").write_text(f"{os.getpid()} {left.pid}")
     os.rename(path + ".part", path)
@@ -29,7 +29,7 @@ def fail():
 
 
 def is_over(pid):
-    """Gone, or dead and not yet waited for by whoever adopted it."""
+    """Gone, or a zombie that its new parent has not waited for yet."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except FileNotFoundError:

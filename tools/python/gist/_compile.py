@@ -39,8 +39,8 @@ def compile(
     """Compiles a model and loads the module.
 
     `model` is a GGUF file, a Hugging Face folder or a graph (.mlir). The module
-    is kept in the file `output`, or without one as long as somebody has the
-    result.
+    is kept in the file `output`, or without one as long as the result is
+    referenced.
 
     `plan` says where the model does less work: a file, or what such a file
     contains. `target` names one machine or several: "cpu", "gfx942", "sm_90".

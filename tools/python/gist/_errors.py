@@ -40,7 +40,7 @@ class DeviceError(Error, RuntimeError):
 
 
 class UntrustedError(Error, PermissionError):
-    """The code of a module that was not compiled here, and that nobody said to trust."""
+    """The code of a module that was not compiled here and is not trusted."""
 
 
 class CompileError(Error):

@@ -52,7 +52,7 @@ class Model:
     """A module that is loaded: weights, code and tokenizer. Threads may share it.
 
     `generate`, `stream`, `chat`, `embed` and `score` open a session of their own
-    for one call. Who says more than one thing opens one with `session`.
+    for one call. For several calls open one with `session`.
     """
 
     def __init__(self, native: _runtime.Model) -> None:

@@ -91,7 +91,7 @@ class Session(_Closing):
     """One run of a model. `Model.session` opens it.
 
     Threads may share a session; calls wait for one another. As a context manager
-    it gives back its memory at the end; otherwise when nobody has it any more.
+    it frees its memory at the end; otherwise when it is no longer referenced.
     """
 
     def __init__(self, native: _runtime.Session, model: _runtime.Model) -> None:
@@ -135,7 +135,7 @@ class Session(_Closing):
 
     @property
     def logits(self) -> Floats | None:
-        """The logits after the last fed token, [vocabulary]; None when there are none.
+        """The logits after the last fed token, [vocabulary]; None if none were computed.
 
         The array is a read-only view of the session's memory on the CPU, and
         its content changes with the next call: copy what should stay.

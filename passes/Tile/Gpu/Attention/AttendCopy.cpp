@@ -29,7 +29,7 @@ using arith::CmpIPredicate;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tokens that look for their representative at once, per thread.
 static constexpr int64_t kTokensAtOnce = 8;
-/// Chunks of outputs that a thread has on their way at once.
+/// Chunks of outputs that a thread has in flight at once.
 static constexpr int64_t kChunksAtOnce = 4;
 
 namespace {
@@ -156,7 +156,7 @@ private:
   void listTokens(Value base, Value end);
   /// Lets them take columns from `begin` on.
   void copyRows(AttentionResult &result, Value base, int64_t begin);
-  /// Representatives that rows of a workgroup are of, at most: they may begin
+  /// Representatives of the rows of a workgroup, at most: the rows may begin
   /// and end inside of a group.
   int64_t getNumbers() const {
     return llvm::divideCeil(loop.getRows() - 1, group) + 1;
@@ -181,7 +181,7 @@ private:
 
   Value kvHead;
   std::optional<Selection> selection;
-  /// The workgroup's rows, and the numbers of the representatives they are of.
+  /// The workgroup's rows, and the numbers of their representatives.
   Value first, end, firstNumber, lastNumber;
 };
 } // namespace
@@ -214,7 +214,7 @@ void AttendCopy::emit() {
   if (isPerHead)
     isThere = b.isLess(block, numBlocks);
   b.ifThen(isThere, [&] {
-    // What sees most comes first.
+    // Blocks that see the most keys come first.
     first = b.mul(b.sub(b.sub(numBlocks, 1), block), loop.getRows());
     end = b.min(b.add(first, loop.getRows()), numRows);
     loop.loadQueries(getRowSource(

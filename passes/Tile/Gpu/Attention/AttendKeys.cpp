@@ -43,7 +43,7 @@ public:
   /// Member counts of the clusters with ids from `firstId` on; null for all
   /// members.
   Value table, firstId;
-  /// Rows of means; null where these are as many as clusters.
+  /// Rows of means; null if cluster i is row i.
   Value list;
   /// What `countOf` says of a row, where clusters are means.
   std::function<Value(Value row)> countOf;
@@ -227,7 +227,7 @@ void AttendKeys::findQueries() {
       orderBlocks(b, number, b.mul(numBlocks, parts), heads,
                   getHeadBytes(b, op.getKey(), op.getValue(), numTokens));
   kvHead = order.head;
-  // What sees most comes first.
+  // Blocks that see the most keys come first.
   Value fromLast = b.div(order.block, parts);
   start = b.mul(b.sub(b.sub(numBlocks, 1), fromLast), block);
   first = b.mul(b.rem(order.block, parts), loop.getRows());

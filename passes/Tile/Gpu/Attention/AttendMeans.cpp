@@ -36,7 +36,7 @@ static constexpr int64_t kMembers = 8;
 /// Tokens for each cluster that a workgroup may have at once: where clusters
 /// are so many, no item that workgroups draw is empty.
 static constexpr int64_t kTokensOfCluster = 4;
-/// In place of a token where there is none.
+/// Sentinel for "no token".
 static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
 /// Columns that a lane may have.
 static constexpr int64_t kMaxWidth = 8;

@@ -44,15 +44,16 @@ public:
   /// `memory`, i32 of the workgroup, is free until emit() ends.
   ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory);
 
-  /// Whether the kernel has what is asked for above; reports what is not so.
+  /// Whether the kernel has the destinations listed above; reports what is
+  /// missing.
   mlir::LogicalResult verify();
 
   /// Makes the means. All workgroups take part.
   void emit();
 
-  /// Lists in `memory`, of whose size [begin, stop) is at most, those of these
-  /// tokens that are the last members before `end` of clusters that began
-  /// before it. Returns their number. All threads take part.
+  /// Lists in `memory` those of the tokens [begin, stop), which must fit, that
+  /// are the last members before `end` of clusters that began before it.
+  /// Returns their number. All threads take part.
   Value listLast(Selection &selection, Value begin, Value stop, Value end);
 
   /// Keys and values, tensors of the kernel function.
@@ -86,7 +87,8 @@ private:
   Value readRow(const Side &side, Value token, Value head);
   void writeMean(const Side &side, Value row, Value head, Value sum,
                  Value count);
-  /// Writes of how many the row of `token` is the mean, and who follows.
+  /// Writes how many members the row of `token` is the mean of, and the next
+  /// member of its cluster.
   void writeNumbers(Value token, Value head, Value count, Value following);
 
   ElementEmitter &emitter;

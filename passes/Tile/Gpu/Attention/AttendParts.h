@@ -24,7 +24,7 @@ public:
   Value getCount() { return read(parts.getCount(), head); }
   Value getId(Value i) { return read(parts.getIds(), at(i)); }
   Value getNearest(Value token) { return read(parts.getNearest(), at(token)); }
-  /// Of `count` tokens from `first` on, as i32.
+  /// For `count` tokens from `first` on, as i32.
   Value getNearest(Value first, int64_t count) {
     return emitter.elements(parts.getNearest(), at(first), count);
   }
@@ -33,8 +33,8 @@ public:
 
   /// Neighbours of 16 bytes.
   static constexpr int64_t kSome = 4;
-  /// So many of what is nearest, or of i32 that lie as these do, from `first`
-  /// on; -1 from `end` on.
+  /// `kSome` elements of `nearest`, or of an i32 tensor of the same layout,
+  /// from `first` on; -1 from `end` on.
   Value readNearest(Value first, Value end) {
     return readSome(parts.getNearest(), first, end);
   }

@@ -66,7 +66,7 @@ void DecodeAttention::setHeads(Value ofWorkgroup) {
 }
 
 void DecodeAttention::shareByKeys(ValueRange counts) {
-  int64_t sharers = group / heads; // Clusters at least for each KV head.
+  int64_t sharers = group / heads; // The least number of clusters of a KV head.
   int64_t items = numHeads / heads, clusters = items * parts.count;
   if (parts.count == 1)
     return;
@@ -76,9 +76,9 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
   Value all = b.index(0);
   for (Value seen : counts)
     all = b.add(all, b.mul(seen, sharers));
-  // Parts for a key. Rounded up, each of the heads has at most one more than
-  // its share, so that there are clusters enough; a little less than the share,
-  // because numbers are not exact. No key is lost: parts take turns.
+  // Parts per key. Rounding up gives each head at most one part more than its
+  // share, so there are enough clusters; the share is taken slightly smaller
+  // because f32 is not exact. No key is lost: parts take turns.
   constexpr double kLess = 1 - 1e-5;
   Value share = arith::DivFOp::create(
       b, b.f32(kLess * static_cast<double>(clusters - items)),
@@ -91,7 +91,7 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
         b, b.getI32Type(),
         arith::MulFOp::create(b, toFloat(counts[item / sharers]), share));
     own = b.add(b.toIndex(own), 1);
-    // Those behind the last head's have a part that is not there.
+    // Clusters past those of the last head get a part number out of range.
     Value isHere = b.compare(arith::CmpIPredicate::sle, next, cluster);
     found = b.select(isHere, b.index(item), found);
     firstCluster = b.select(isHere, next, firstCluster);
@@ -196,9 +196,9 @@ void DecodeAttention::readRows() {
 Value DecodeAttention::makeRows() {
   int64_t columns = team * kChunk, waveSize = b.getGpu().waveSize;
   Value rows = b.allocWorkgroup({heads + 2, columns}, b.getF32Type());
-  // What is computed from memory takes a trip or two to it. Keys, values and
-  // queries are made by waves of their own, so that these go on at once.
-  // `count` rows, which go to `place`, from wave `wave` on.
+  // Computing a row costs one or two memory latencies. Keys, values and queries
+  // are made by different waves, so that these latencies overlap. `count` rows,
+  // which go to `place`, from wave `wave` on.
   auto make = [&](int64_t place, int64_t count, int64_t size, int64_t wave,
                   function_ref<Value(Value row, Value at)> get,
                   function_ref<void(Value at, Value numbers)> write) {
@@ -275,7 +275,7 @@ void DecodeAttention::emitPart() {
   bool isByMatrices = usesMma();
   if (multiplied && !isByMatrices)
     multiplied->fetch();
-  // A step's keys and values are on their way while the one before it is
+  // A step's keys and values are in flight while the one before it is
   // computed, and the first ones' while the query is made.
   bool isAhead = readsAhead();
   Value base = getFirstKey(), stride = getStride();
@@ -290,8 +290,8 @@ void DecodeAttention::emitPart() {
     takeRows(makeRows());
   else
     readRows();
-  // Where at least half of the clusters have no keys, later kernels find places
-  // that nobody needs.
+  // Where at least half of the clusters have no keys, later kernels find idle
+  // compute units.
   if (product && active)
     b.ifThen(b.isLess(b.mul(active, 2), parts.count + 1),
              [&] { letGridsStart(b); });
@@ -309,8 +309,8 @@ void DecodeAttention::emitPart() {
     return after;
   });
   state.truncate(numbers);
-  // Fragments leave no registers for weights, which were asked for before. They
-  // are here when the workgroups have met.
+  // Fragments leave no registers for weights, which were prefetched before.
+  // They arrive while the workgroups synchronise.
   if (multiplied && isByMatrices)
     multiplied->fetch();
   letGridsStart(b);
@@ -370,7 +370,7 @@ Value DecodeAttention::getNumber(Value first, int64_t i) {
 
 Values DecodeAttention::fetch(Value first) {
   Values rows, chunks, biases;
-  // Past the last key it is read again, and not counted.
+  // Past the end the last key is read again, and not counted.
   Value last = b.max(b.sub(count, 1), b.index(0));
   for (int64_t i = 0; i < kUnroll; ++i) {
     Value number = b.min(getNumber(first, i), last);

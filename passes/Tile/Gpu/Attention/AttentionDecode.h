@@ -11,15 +11,15 @@
 // only once, when all keys have been read: by shuffles in a wave, then in
 // workgroup memory. On sm_90 several workgroups share the keys, and write into
 // one's workgroup memory in the end; where keys are few, one has them all.
-// Where these are too few for the card and keys are many, several such clusters
-// have a part of the keys each: the one that is done last adds up what the
-// others have left in global memory. gfx942 has no such clusters: there each
-// part is one workgroup's.
+// Where these workgroups are too few to fill the GPU and keys are many, several
+// such clusters take a part of the keys each: the one that finishes last adds
+// up what the others have left in global memory. gfx942 has no such clusters:
+// there each part is a workgroup.
 //
 // Where heads see different numbers of keys, those that see more have more
 // clusters: a launch takes as long as its slowest workgroup.
 //
-// Where keys lie is left to the callers.
+// Callers say where the keys are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,17 +49,17 @@ public:
   virtual Value readValue(Value row, Value column, int64_t count) = 0;
   /// The type of both where matrix instructions may take them, or null.
   virtual mlir::Type getMultiplied() { return {}; }
-  /// Whether which keys there are follows from numbers of the launch, so that
-  /// it is known while the kernels before this one run.
+  /// Whether the keys follow from scalar arguments of the launch, so that they
+  /// are known while the kernels before this one run.
   virtual bool areKnownEarly() const { return false; }
   /// Asks for a key or a value, all columns of its cache line from `column` on:
   /// the line has that many, none where it cannot be asked for.
   virtual void prefetch(bool isKey, Value number, Value column) {}
   virtual int64_t getColumnsOfLine(bool isKey) { return 0; }
   /// What the bias of key `number`, which lies in `row`, is computed from; null
-  /// where nothing is added to scores. It is only read here, without a branch,
-  /// where a lane has registers for that: a step then asks for all it reads
-  /// before it computes.
+  /// where nothing is added to scores. Only loads here, without a branch, if a
+  /// lane has the registers: a step then issues all of its loads before it
+  /// computes.
   virtual Value readBias(Value number, Value row) { return {}; }
   /// What is added to the score of key `number`, in powers of two.
   virtual Value getBias(Value number, Value stored) { return stored; }
@@ -84,7 +84,7 @@ struct DecodeParts {
   mlir::Value control; ///< a word for each workgroup of a part
 };
 
-/// Of a pair of columns: two outputs, the largest score and the sum.
+/// Numbers of a pair of columns: two outputs, the largest score and the sum.
 inline constexpr int64_t kNumbersOfPair = 4;
 /// Neighbours that a thread finishes.
 inline constexpr int64_t kDecodeWidth = 2;
@@ -129,7 +129,7 @@ public:
   /// Gives KV heads clusters by the keys that they see: `counts`, about how
   /// many for each. Without it all have equally many.
   void shareByKeys(mlir::ValueRange counts);
-  /// Of this workgroup.
+  /// The KV head of this workgroup.
   Value getKvHead() const { return kvHead; }
   /// Lets the clusters compute the product that the query, the key and the
   /// value are columns of: `first` columns of each.
@@ -181,7 +181,7 @@ private:
   Values fetch(Value first);
   /// Adds the keys of a step, of which `fetched` were read.
   Values step(Value first, Values state, mlir::ValueRange fetched);
-  /// The score of a key in powers of two, -infinity where it is not there.
+  /// The score of a key in powers of two, -infinity past the last key.
   Value getScore(int64_t head, Value key, Value bias, Value isThere);
   Value getPower(Value x);
   /// 2^(top - highest), 0 for a top of -infinity.

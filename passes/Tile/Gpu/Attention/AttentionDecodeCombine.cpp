@@ -160,11 +160,12 @@ void DecodeAttention::emitOutput(GetPair combineWaves) {
   auto getPlace = [&](Value head, Value at) {
     return b.add(b.mul(head, valueSize), at);
   };
-  // Memory of a workgroup is there when it has begun.
+  // Workgroup memory can be written remotely only after its workgroup has
+  // started.
   if (!product)
     NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
-  // Where the first workgroup has had all keys the others take its heads. Else
-  // each has what all have, and puts them together itself.
+  // If the first workgroup has read all keys, the others take its heads.
+  // Otherwise each workgroup gets the parts of all and combines them itself.
   Value isAlone = isFirstAlone();
   Value isOne = active ? b.isEqual(active, 1) : Value();
   b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
@@ -272,7 +273,7 @@ void DecodeAttention::emitResult(const Values &state) {
     return finishParts();
   }
 
-  // Where the first workgroup has had all keys nobody waits.
+  // If the first workgroup has read all keys, no workgroup waits.
   Value isAlone = isFirstAlone();
   b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
     forEachPair(b.thread(), threads, [&](Value head, Value at) {
@@ -288,7 +289,8 @@ void DecodeAttention::emitResult(const Values &state) {
         std::min<int64_t>(split, llvm::divideCeil(heads * pairs, threads));
     Value part = b.allocWorkgroup({split, heads, valueSize}, b.getF32Type());
     Value numbers = b.allocWorkgroup({split, heads, 2}, b.getF32Type());
-    // Memory of a workgroup is there when it has begun.
+    // Workgroup memory can be written remotely only after its workgroup has
+    // started.
     if (!product)
       NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
     b.forEach(b.thread(), b.index(heads * pairs), b.index(threads),
@@ -305,7 +307,7 @@ void DecodeAttention::emitResult(const Values &state) {
                 });
               });
     NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
-    // The others are done: nobody writes into their memory.
+    // The other workgroups may end: no workgroup writes into their memory.
     b.ifThen(b.isLess(rank, owners), [&] {
       NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
       forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,

@@ -75,7 +75,7 @@ Values DecodeMma::start(Value hasOwn) {
   }
   Value score = arith::MulFOp::create(
       b, b.waveReduce(sum, GpuBuilder::Kind::ADD, kLanesOfRow), b.f32(scale));
-  // Lanes of a row have sums of their own: one has seen the key.
+  // The lanes of a row have separate sums: only one counts the key.
   Value isCounted = b.both(hasOwn, b.isEqual(place, 0));
   Values state{b.select(hasOwn, score, b.f32(-kInfinity)),
                b.select(isCounted, b.f32(1), zero)};
@@ -113,7 +113,7 @@ Value DecodeMma::makeAccumulator(ValueRange own) {
 
 Values DecodeMma::fetchKeys(Value first) {
   Values found, fragments;
-  // Past the last key it is read again, and not counted.
+  // Past the end the last key is read again, and not counted.
   for (int64_t i = 0; i < lanes.getChunks(); ++i)
     found.push_back(keys.getRow(
         b.min(b.add(getFirstOfWave(first), lanes.getRow(i)), last)));
@@ -135,7 +135,7 @@ Values DecodeMma::getScores(ArrayRef<Value> fragments) {
 }
 
 Values DecodeMma::step(Value first, ValueRange state) {
-  // Values are on their way while scores are computed.
+  // Values are in flight while scores are computed.
   Values fragments = fetchKeys(first), isThere, values, biases;
   for (int64_t i = 0; i < kOwnKeys; ++i) {
     Value number = getNumber(first, i);

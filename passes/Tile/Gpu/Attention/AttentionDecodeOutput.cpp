@@ -28,7 +28,7 @@ DecodeOutput::DecodeOutput(ElementEmitter &emitter, const HeadOutput &output,
   lane = b.rem(b.thread(), split.lanes);
   row = b.add(first, number);
   isThere = b.both(b.isLess(number, split.rows), b.isLess(row, columns));
-  // Past the last row it is read again: loads need no branch.
+  // Past the end the last row is read again: loads need no branch.
   row = b.min(b.add(first, b.min(number, b.index(split.rows - 1))),
               b.index(columns - 1));
 }

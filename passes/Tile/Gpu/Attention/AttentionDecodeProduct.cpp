@@ -44,7 +44,7 @@ Value DecodeProduct::isThere(int64_t i) {
 }
 
 Value DecodeProduct::getColumn(int64_t i) {
-  // Past the last one it is read again: loads need no branch.
+  // Past the end the last column is read again: loads need no branch.
   Value number = b.min(getNumber(i), b.index(numColumns - 1));
   Value column = b.add(columns.front().first, number);
   int64_t before = columns.front().count;
@@ -128,7 +128,8 @@ void DecodeProduct::compute() {
       sum = arith::MulFOp::create(b, sum,
                                   emitter.element(split->factor, b.index(0)));
   }
-  // Memory of a workgroup is there when it has begun.
+  // Workgroup memory can be written remotely only after its workgroup has
+  // started.
   NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
   // A lane writes for each workgroup.
   for (auto [i, sum] : llvm::enumerate(sums))

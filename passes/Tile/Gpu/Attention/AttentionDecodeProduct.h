@@ -38,8 +38,8 @@ public:
                 llvm::ArrayRef<Columns> columns, int64_t workgroups,
                 Value rank);
 
-  /// Reads what no kernel writes: weights, and rows of them that elements
-  /// behind the product take.
+  /// Reads what no kernel writes: weights, and the table rows that elementwise
+  /// ops behind the product read.
   void fetch();
   /// Computes the columns, for all threads of the cluster to read. All
   /// workgroups have arrived at a barrier of the cluster before.
@@ -49,7 +49,7 @@ private:
   void keepGivenRows();
   /// Which of the cluster's columns this wave's number `i` is.
   Value getNumber(int64_t i);
-  /// The row of W that number `i` of this wave's is, and whether there is one.
+  /// The row of W of column `i` of this wave, and whether it exists.
   Value getColumn(int64_t i);
   Value isThere(int64_t i);
 

@@ -17,8 +17,9 @@
 // one loop for matrix instructions of one wave (AttentionMma.h) and one for
 // those of four (AttentionWgmma.h).
 //
-// Who is a row, where keys lie and who sees whom is left to the callers: dense
-// attention and attention on representatives differ in nothing else.
+// Callers say which queries the rows are, where keys are stored and which keys
+// a row sees: dense attention and attention on representatives differ only in
+// that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,20 +68,20 @@ public:
   virtual bool isGathered() const { return false; }
   /// Whether all rows of the workgroup see all keys of the step as they are.
   virtual Value isPlain(GpuBuilder &b, Value step) = 0;
-  /// The score of row `row` with a slot: -infinity where it is not seen, and
-  /// what else is added to it, divided by the scale.
+  /// The score of row `row` with a slot: -infinity where the row does not see
+  /// the slot, else with the bias added, divided by the scale.
   virtual Value adjust(GpuBuilder &b, Value score, Value step, Value row,
                        Value slot) = 0;
-  /// Whether getBias() is to be asked.
+  /// Whether getBias() is to be called.
   virtual bool hasBias() const { return false; }
   /// What is added to the scores of all rows with a slot, divided by the
   /// scale; -infinity where none sees it. `row` is what getRow() gives for it.
   virtual Value getBias(GpuBuilder &b, Value step, Value slot, Value row) {
     return {};
   }
-  /// What getBias() would read of memory, for loops that ask for it earlier and
-  /// then compute the bias by finishBias(); null where it cannot be. Steps past
-  /// the last can be asked for too. `row` is what getRow() gives.
+  /// What getBias() would load, for loops that load it earlier and then compute
+  /// the bias by finishBias(); null if that is not possible. Steps past the
+  /// last are allowed too. `row` is what getRow() gives.
   virtual Value readBias(GpuBuilder &b, Value step, Value slot, Value row) {
     return {};
   }
@@ -97,7 +98,7 @@ public:
   struct Shape {
     int64_t headSize, valueSize;
     double scale;
-    /// What outputs are held as, if they are asked to be.
+    /// The type in which hold() keeps outputs.
     mlir::Type held;
     bool hasBias = false;
   };
@@ -111,15 +112,15 @@ public:
   int64_t getRows() const { return rows; }
   int64_t getKeys() const { return keys; }
 
-  /// Reads the queries. Rows that there are not read something else.
+  /// Reads the queries. A row past the end reads another row.
   virtual void loadQueries(const RowSource &queries) = 0;
 
-  /// What rows have before the first key.
+  /// The state of rows before the first key.
   virtual Values getStart() = 0;
-  /// What they have after the keys of `steps`.
+  /// Their state after the keys of `steps`.
   virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
                      const RowSource &valueSource) = 0;
-  /// What rows have that have seen the keys of both states.
+  /// The state of rows that have seen the keys of both states.
   virtual Values merge(Values state, mlir::ValueRange other) = 0;
   /// Divides the outputs by the sums: what rows have seen, zeros for a row that
   /// has seen nothing.
@@ -136,7 +137,7 @@ public:
   /// How many of them hold() puts into workgroup memory at once.
   virtual int64_t getHeldColumns() const = 0;
   /// Puts columns from `begin` on into workgroup memory. All threads take part;
-  /// a barrier follows before anybody reads.
+  /// callers need a barrier before they read.
   virtual void hold(Values &state, int64_t begin) = 0;
   /// `count` neighbours from `column` on of what is held of a row.
   virtual Value readHeld(Value row, Value column, int64_t count) = 0;
@@ -145,14 +146,14 @@ protected:
   AttentionLoop(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape,
                 int64_t width);
 
-  /// Calls `body` with what this thread has of `count` pieces of work: their
-  /// number and whether it is one.
+  /// Calls `body` for this thread's share of `count` work items, with the
+  /// number of the item and whether it is below `count`.
   void distribute(int64_t count,
                   llvm::function_ref<void(Value item, Value isOne)> body);
   /// `count` numbers, a chunk of 16 bytes if zero, of a row in a tile of
-  /// `columns`, as they are in the source; something else past the source's
-  /// columns. finishChunk() makes zeros of that, and what is multiplied of the
-  /// rest: later, so that nobody waits for loads before.
+  /// `columns`, as they are in the source; undefined past the source's columns.
+  /// finishChunk() replaces those by zeros and converts the others to the type
+  /// that is multiplied: later, so that no thread waits for its loads here.
   Value fetchChunk(const RowSource &source, Value row, Value column,
                    int64_t columns, int64_t count = 0);
   Value finishChunk(const RowSource &source, Value fetched, Value column,

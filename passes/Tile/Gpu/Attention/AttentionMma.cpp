@@ -128,7 +128,7 @@ Value MmaAttention::readBias(Value stage, int64_t key) {
 }
 
 Value MmaAttention::getLarger(Value x, Value y) {
-  // gfx942 would make quiet ones of all signalling NaNs first.
+  // Without nnan, gfx942 would first quiet signalling NaNs.
   auto flags =
       isAsync ? arith::FastMathFlags::none : arith::FastMathFlags::nnan;
   return arith::MaxNumFOp::create(b, x, y, flags);
@@ -152,7 +152,7 @@ Values MmaAttention::getTops(ArrayRef<Value> scores) {
 }
 
 void MmaAttention::adjust(Value step, Values &scores) {
-  // The numbers of all slots would be kept in registers otherwise.
+  // Otherwise the numbers of all slots would stay in registers.
   Value lane = computeHereByThread(b, this->lane);
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t key = 0; key < keyTiles; ++key) {
@@ -318,7 +318,7 @@ Values MmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
 Values MmaAttention::runStaged(Values state, Value count) {
   Value zero = b.index(0), last = b.sub(count, 1);
   size_t numStates = state.size();
-  // The last steps load themselves again, which nobody stores.
+  // Past the end the last step is loaded again; that load is never stored.
   auto getNext = [&](Value step, int64_t by) {
     return b.max(b.min(b.add(step, by), last), zero);
   };

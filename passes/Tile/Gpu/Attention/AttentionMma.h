@@ -42,7 +42,7 @@ public:
 private:
   /// The rows of the sources that this thread loads in a step.
   Values findKeyRows(Value step);
-  /// The slot whose bias this thread has; some have the last.
+  /// The slot whose bias this thread loads; threads past the end load the last.
   Value getBiasSlot();
   Values findValueRows(Value step);
   Values findRows(Value step);
@@ -72,7 +72,7 @@ private:
   Values getTops(mlir::ArrayRef<Value> scores);
   /// Scores of what is seen, in place of all.
   void adjust(Value step, Values &scores);
-  /// The same where a step needs it, then the largest.
+  /// adjust() where a step needs it, then getTops().
   Values adjustScores(Value step, Values scores);
   /// What is added to the scores of a tile of rows, times their scale, for
   /// powers of at most one, and what sums and outputs are to be multiplied

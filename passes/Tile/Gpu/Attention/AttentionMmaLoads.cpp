@@ -1,4 +1,4 @@
-//===- AttentionMmaLoads.cpp - Keys and values on their way in ----------===//
+//===- AttentionMmaLoads.cpp - Loads of keys and values -------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

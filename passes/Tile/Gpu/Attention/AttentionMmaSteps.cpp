@@ -148,7 +148,7 @@ Values MmaAttention::runPipelined(Values state, Value count) {
 Values MmaAttention::runSteps(Values state, Value count) {
   size_t numStates = state.size();
   Value zero = b.index(0), last = b.sub(count, 1);
-  // The last steps load themselves again, which nobody stores.
+  // Past the end the last step is loaded again; that load is never stored.
   auto getStep = [&](Value step, int64_t by) {
     return b.min(b.add(step, by), last);
   };

@@ -37,7 +37,7 @@ mlir::Value getSmaller(GpuBuilder &b, mlir::Value x, mlir::Value y);
 /// Which part of the work a workgroup has.
 struct BlockOrder {
   mlir::Value block, head;
-  mlir::Value isThere; ///< whether there is such a part
+  mlir::Value isThere; ///< false for workgroups past the last part
 };
 
 /// Workgroup `number` of those that share `blocks` blocks of `heads` heads. The

@@ -28,7 +28,7 @@ static constexpr int64_t kRows = 128;
 static constexpr int64_t kKeys = 64;
 /// Rows of a warp, of the four that multiply 64 rows together.
 static constexpr int64_t kRowsOfWarp = Wgmma::kRows / Wgmma::kWarps;
-/// One step is multiplied while the next one is on its way.
+/// One step is multiplied while the next one is loaded.
 static constexpr int64_t kStages = 2;
 
 /// The type that is multiplied for numbers of type `element`.

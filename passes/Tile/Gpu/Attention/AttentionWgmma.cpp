@@ -21,12 +21,13 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers of 16 bytes, and how many of them a row of a tile has.
 static constexpr int64_t kChunk = 8;
 static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
-/// Scores may be so many powers of two above what they are compared with before
-/// outputs are scaled again: weights stay below 2^8, which any type has.
+/// Outputs are scaled again only if a score exceeds the running maximum by more
+/// than this many powers of two: weights stay below 2^8, which every type can
+/// hold.
 static constexpr double kSlack = 8;
-/// In place of the row of a slot that holds no key.
+/// Sentinel for the row of a slot that holds no key.
 static constexpr int64_t kNoRow = -1;
-/// Columns of outputs up to which nobody looks whether to scale them.
+/// With up to this many columns, outputs are always scaled, without a check.
 static constexpr int64_t kNarrow = 64;
 
 /// A number that all lanes of a warp have, and are now known to: descriptors
@@ -87,7 +88,7 @@ void WgmmaAttention::loadQueries(const RowSource &queries) {
       copyChunk(buffer, place, queryTile, part, row, inside, b.index(kChunk));
     });
   });
-  // Nobody waits for them before the first keys.
+  // They are first waited for together with the first keys.
   if (isCopied)
     closeCopies(b);
 }
@@ -115,8 +116,8 @@ Values WgmmaAttention::findRows(Value step) {
   Values found;
   forEachRow([&](int64_t, Value slot, Value isOne) {
     slot = b.select(isOne, slot, b.index(0));
-    // Rows are found ahead of the loop. Past the last step they are those of
-    // the last, which can be read, though nobody sees them.
+    // Rows are found ahead of the loop. Past the end they are those of the last
+    // step: they can be read, and no query sees them.
     step = b.min(step, last);
     Value row = steps->getRow(b, step, slot);
     // Carried by a loop; rows fit 32 bits.
@@ -291,8 +292,8 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
       top = largest(top, b.exchange(top, mask));
     // What scores are compared with need not be the largest, only near it.
     Value &old = state[half];
-    // Where no score has been seen this is a NaN, which is not far: the row
-    // stays as it is. With the first score it is infinite.
+    // As long as no score has been seen this is a NaN, which compares as not
+    // far: the row stays as it is. With the first score it is infinite.
     Value distance = arith::SubFOp::create(b, largest(top, old), old);
     // Scores are not multiplied by `factor` yet, which the slack is.
     Value isFar =
@@ -362,7 +363,7 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
   for (Value factor : factors)
     isNeeded = arith::OrIOp::create(
         b, isNeeded, b.compare(arith::CmpFPredicate::UNE, factor, b.f32(1)));
-  // Of all rows of a warp, so that it stays together.
+  // One decision for all rows of a warp, so that it does not diverge.
   isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
                                       NVVM::VoteSyncKind::any);
   return choose(

@@ -18,8 +18,8 @@
 //     out *= c, in warps where a score is far above those before
 //
 // so that the weights of a step are computed beside the outputs of the last.
-// After the barrier of a step nobody reads keys step or values step - 1 any
-// more, whose places are filled again.
+// After the barrier of a step no warp reads keys step or values step - 1 any
+// more, and their stages are filled again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ private:
 
   /// The rows of the sources that this thread copies chunks of in a step.
   Values findRows(Value step);
-  /// Calls `body` with the slots and whether they are ones of such rows.
+  /// Calls `body` with the slots of such rows and whether they are in range.
   void forEachRow(
       llvm::function_ref<void(int64_t number, Value slot, Value isOne)> body);
   /// Starts the copy of `size` numbers, kChunk or none, zeros instead.

@@ -1,4 +1,4 @@
-//===- ClusterDecide.cpp - Who founds a cluster, and who joins ------------===//
+//===- ClusterDecide.cpp - Which tokens found clusters --------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -111,7 +111,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   Value top = b.read(known.best, token), owner = b.read(known.owners, token);
   Value joins = isAlike(head, b.add(first, token), top, inverse);
   writeBits(open, b.both(isThere, b.negate(joins)));
-  // 0 != 0: nobody has founded yet.
+  // 0 != 0, which is false: no token has founded a cluster yet.
   writeBits(founders, b.compare(CmpIPredicate::ne, b.i32(0), b.i32(0)));
   b.barrier();
 
@@ -124,7 +124,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
       all = either(b, all, part);
     return all;
   };
-  // The state: whether this token founds a cluster, and who is open.
+  // The state: whether this token founds a cluster, and which tokens are open.
   Values start = {b.i32(0), isSomeOpen()};
   TypeRange types{ValueRange(start)};
   SmallVector<Location> locations(start.size(), b.getLoc());
@@ -157,7 +157,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
   Value limit =
       b.select(isSink, b.min(head.sinks, head.capacity), head.capacity);
-  // Founders behind the room that is left join instead.
+  // Founders for which no room is left join instead.
   Value room = b.max(b.sub(limit, count), b.index(0));
   Value rank = b.i32(0), total = b.i32(0);
   for (auto [i, part] : llvm::enumerate(readWords(founders, b.index(0)))) {

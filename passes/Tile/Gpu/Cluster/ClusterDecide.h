@@ -1,18 +1,18 @@
-//===- ClusterDecide.h - Who founds a cluster, and who joins ----*- C++ -*-===//
+//===- ClusterDecide.h - Which tokens found clusters ------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A token founds a cluster if it is like no cluster that there is and like no
+// A token founds a cluster if it is like no existing cluster and like no
 // earlier token that founds one. A thread has a token and knows, in a word of
 // bits for every 32 of them, which earlier tokens it is like. In rounds,
 //
-//   who is like a founder joins;
-//   who is like nobody that is still open founds;
+//   an open token that is like a founder joins;
+//   one that is like no earlier open token founds;
 //
-// of which the first open token is always one. Tokens that are unlike each
+// and the first open token always does one of both. Tokens that are unlike each
 // other, however many, take one round.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ public:
 
   /// What is known of tokens, in workgroup memory: products with the units of
   /// earlier ones, one over the norm of the key, the largest product with a
-  /// unit and whose it is.
+  /// unit and the cluster of that unit.
   struct Tokens {
     Value pairs, inverses, best, owners;
   };
@@ -41,10 +41,10 @@ public:
   /// begins. There are two threads for each of `tokens` tokens.
   ClusterDecide(GpuBuilder &b, ClusterScores &scores);
 
-  /// Of `number` tokens from `first` on, with `count` clusters: writes to
-  /// `owners` which cluster each founds or joins, -1 for none, and returns how
-  /// many there are then. All threads take part; a barrier is behind what they
-  /// read, and one follows before anybody reads the owners.
+  /// Decides for `number` tokens from `first` on, with `count` clusters: writes
+  /// to `owners` the cluster that each starts or joins, -1 for none, and
+  /// returns the new number of clusters. All threads take part; callers need a
+  /// barrier before the call and one before they read the owners.
   Value emit(const Tokens &known, const ClusterHead &head, Value first,
              Value number, Value count);
 

@@ -61,7 +61,7 @@ public:
 
   /// Keys before the call's own: query i sees those, and i + 1 more.
   Value getBefore() const { return before; }
-  /// Those of them that are clusters, and where the first lies.
+  /// How many of these are clusters, and the row of the first.
   Value getClusters() const { return clusters; }
   Value getFirstMean() const { return head.meanRow; }
   /// The others, in two pieces: up to the end of the ring, and from its start
@@ -72,7 +72,7 @@ public:
   Value isCluster(GpuBuilder &b, Value n) const {
     return b.isLess(n, clusters);
   }
-  /// How many tokens key `n` stands for if it is a cluster, else any number.
+  /// How many tokens key `n` stands for if it is a cluster, else undefined.
   Value readCount(GpuBuilder &b, Value n) const;
   /// The logarithm of that to base 2, or zero.
   Value finishCount(GpuBuilder &b, Value n, Value count) const;

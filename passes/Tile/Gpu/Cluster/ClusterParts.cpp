@@ -17,8 +17,8 @@ using namespace gist;
 /// Steps that a part has at least: fewer do not pay for starting a workgroup
 /// and for putting parts together.
 static constexpr int64_t kLeastSteps = 16;
-/// Parts of a block of queries, at most: more take more memory. A call that has
-/// workgroups for so many rounds has no parts.
+/// Parts of a block of queries, at most: more take more memory. A call with
+/// workgroups for `kManyRounds` rounds has no parts.
 static constexpr int64_t kMostParts = 4, kManyRounds = 2;
 /// Numbers of a row beside its outputs, and what outputs are filled up to.
 static constexpr int64_t kRowWords = 8, kFragmentColumns = 32;
@@ -67,8 +67,8 @@ FailureOr<KernelScratch> gist::getClusterScratch(func::FuncOp kernel) {
                               op.getHeads().getType().getDimSize(1),
                               op.getValues().getType().getDimSize(1)},
                              *gpu, kernel.getContext());
-  // The update comes first where the call's tokens are in the cache: nobody
-  // asks for speed there.
+  // Without `own`, the call's tokens are in the cache already: that form has no
+  // scratch, because it need not be fast.
   auto tile = dyn_cast<GpuAttentionAttr>(chosen);
   if (!tile || tile.getInstruction() == Instruction::Mma16x8x16 ||
       op.getOwn().empty())

@@ -10,7 +10,7 @@
 // keys of a block of queries are cut into parts, more of them where more keys
 // are seen. Each part is a workgroup's. What it has found goes to scratch
 // memory, and whichever workgroup comes last puts the parts together, in their
-// order: results do not depend on who that is.
+// order: results do not depend on which workgroup that is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,10 @@
 
 namespace gist {
 
-/// Some neighbouring steps of others.
+/// A range of the steps of another KeySteps.
 class PartSteps final : public KeySteps {
 public:
-  /// Those of `all` from `begin` up to `end`.
+  /// The steps [begin, end) of `all`.
   PartSteps(GpuBuilder &b, KeySteps &all, Value begin, Value end);
 
   Value getCount(GpuBuilder &) override { return count; }
@@ -67,8 +67,8 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// Of a kernel that has memory for parts (getClusterScratch); nothing where
-  /// it has none.
+  /// The parts of a kernel that has memory for them (getClusterScratch), else
+  /// nullopt.
   static std::optional<ClusterParts> find(GpuKernel &kernel,
                                           ClusterAttentionOp op);
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the call's tokens are not in the cache yet, what is there comes first,
-// all of it seen by all queries: clusters, then the ring. The tokens follow as
-// in dense attention.
+// If the call's tokens are not in the cache yet, the cache comes first, and all
+// queries see all of it: clusters, then the ring. The tokens follow as in dense
+// attention.
 //
 // Heads see different numbers of keys: those that see most come first, so that
 // the last workgroups to run have little to do.
@@ -34,8 +34,8 @@ using arith::CmpIPredicate;
 namespace {
 class CacheSteps final : public KeySteps {
 public:
-  /// Of `rows` rows from `first` on, `group` to a query. A query sees the last
-  /// `window` keys up to its own, where there is a window.
+  /// For `rows` rows from `first` on, `group` for each query. A query sees the
+  /// last `window` keys up to its own, where there is a window.
   CacheSteps(GpuBuilder &b, const SeenKeys &seen, Value first, Value numQueries,
              int64_t rows, int64_t keys, int64_t group, double scale,
              std::optional<int64_t> window)
@@ -118,7 +118,7 @@ public:
   Value getCount(GpuBuilder &b) override { return count; }
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
     RowRange rest = getRest(b, step);
-    // Loops without a step read something all the same.
+    // Loops without a step still read a row.
     Value last = b.max(b.sub(rest.count, 1), b.index(0));
     return b.add(rest.first, getSmaller(b, slot, last));
   }
@@ -133,7 +133,7 @@ public:
     return b.select(isThere(b, step, slot), score,
                     b.f32(-std::numeric_limits<double>::infinity()));
   }
-  // For loops that ask all the same.
+  // Called even if hasBias() is false.
   Value getBias(GpuBuilder &b, Value, Value, Value) override {
     return b.f32(0);
   }
@@ -193,7 +193,7 @@ private:
 /// The call's own tokens: query i sees those up to itself.
 class OwnSteps final : public KeySteps {
 public:
-  /// Of `rows` rows from `first` on, `group` to a query.
+  /// For `rows` rows from `first` on, `group` for each query.
   OwnSteps(GpuBuilder &b, Value first, Value numQueries, int64_t rows,
            int64_t keys, int64_t group)
       : first(first), numQueries(numQueries), keysOfStep(keys), group(group) {
@@ -216,7 +216,7 @@ public:
     return b.select(isAtMost(b, getKey(b, step, slot), getQuery(b, row)), score,
                     b.f32(-std::numeric_limits<double>::infinity()));
   }
-  // For loops that ask all the same.
+  // Called even if hasBias() is false.
   Value getBias(GpuBuilder &b, Value, Value, Value) override {
     return b.f32(0);
   }
@@ -250,7 +250,7 @@ struct FoundHead {
 /// taken in steps of `keys`.
 static FoundHead findHead(ElementEmitter &emitter, ClusterAttentionOp op,
                           Value rank, int64_t keys) {
-  // Every workgroup compares all pairs: of so many that does not matter.
+  // Every workgroup compares all pairs, which is cheap up to this number.
   constexpr int64_t kMaxHeads = 16;
   GpuBuilder &b = emitter.getBuilder();
   int64_t kvHeads = op.getHeads().getType().getDimSize(1);
@@ -303,7 +303,7 @@ public:
     // keys.
     numRows = b.mul(numQueries, group);
     numBlocks = b.ceilDiv(numRows, loop.getRows());
-    // What sees most comes first: a query sees more the later it is.
+    // Blocks that see the most keys come first: later queries see more.
     first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
   }
 
@@ -427,7 +427,7 @@ void ManyQueries::emitUpdated() {
 
 void ManyQueries::emitBeside() {
   // Parts of the blocks of a head follow one another: where heads have fewer
-  // parts, those that there are spread evenly over the GPU.
+  // parts, the parts spread evenly over the GPU.
   FoundHead found =
       findHead(emitter, op, b.div(b.block(1), partsOfBlock), loop.getKeys());
   kvHead = found.head;
@@ -467,7 +467,7 @@ void ManyQueries::emitParts(ArrayRef<Source> sources, Value stepsOfHeads) {
                     b.mul(b.ceilDiv(numQueries, 2 * loop.getKeys()), kvHeads)));
   Value mean = b.div(all, getAttentionPlaces(op, tile, b.getGpu()));
   parts->begin(item, b.rem(b.block(1), partsOfBlock), steps, mean);
-  // Workgroups that find that they are no part do not read queries.
+  // Workgroups without a part do not read queries.
   b.ifThen(parts->isThere(), [&] {
     loadQueries();
     parts->finish(loop, attend(sources, /*inParts=*/true),

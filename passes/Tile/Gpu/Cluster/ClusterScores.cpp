@@ -112,7 +112,7 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
   int64_t chunk = getChunk();
   Team team = getTeam(columns);
   int64_t atOnce = b.getThreads() / team.lanes;
-  // All loads are on their way before the first is waited for.
+  // All loads are in flight before the first is waited for.
   Values loaded;
   for (int64_t first = 0; first < tokens; first += atOnce) {
     Value token = b.min(b.add(team.number, first), b.index(tokens - 1));
@@ -296,8 +296,8 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
           return next;
         });
     state.truncate(2 * rows);
-    // The last step is filled up with the last cluster: whoever has found one
-    // of these has found that.
+    // The last step is padded with copies of the last cluster: their numbers
+    // are clamped to its number.
     for (int64_t row = 0; row < rows; ++row) {
       Value &where = state[2 * row + 1];
       where = b.min(where, b.toI32(b.sub(count, 1)));
@@ -359,10 +359,10 @@ void ClusterScores::findPairs(Value inverses, Value pairs) {
         auto write = [&] {
           b.write(b.extract(sums[tile], i), pairs, getPair(token, earlier));
         };
-        // Later tokens have the place of the token itself, which nobody reads
-        // for its number. They are left out where that costs nothing: on
-        // gfx942 each condition is a mask of lanes, and there are more of them
-        // than scalar registers.
+        // Products with later tokens go to the place of the token itself, which
+        // is never read. They are skipped where that costs nothing: on gfx942
+        // each condition is a mask of lanes, and there are more of them than
+        // scalar registers.
         if (b.getGpu().kind == GpuKind::Nvidia)
           b.ifThen(b.compare(CmpIPredicate::ule, earlier, token), write);
         else

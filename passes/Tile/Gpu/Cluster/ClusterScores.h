@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A workgroup has some tokens in workgroup memory and multiplies them with the
-// units of clusters, some at a time: with those that there are, of which each
-// token keeps the largest, and with the units that its own tokens would give
-// new clusters, of which every product with an earlier token is kept.
+// units of clusters, some at a time: with the existing clusters, of which each
+// token keeps the largest product, and with the units that its own tokens would
+// give new clusters, of which every product with an earlier token is kept.
 //
 // f16 is multiplied by matrix instructions, whose products are exact in f32.
 // f32 is multiplied as it is.
@@ -69,20 +69,20 @@ public:
   /// Where there are none nothing is written.
   void findBest(Value units, Value first, Value count, Value best, Value owner);
   /// Writes the product of each token with the unit of each earlier one to
-  /// `pairs`, of so many numbers, at getPair().
+  /// `pairs`, which has countPairs() numbers, at getPair().
   void findPairs(Value inverses, Value pairs);
   static int64_t countPairs(int64_t tokens) {
     return tokens * (tokens + 1) / 2;
   }
-  /// Rows of a triangle. The last place of a row means nothing: it is given for
-  /// all that is not earlier, so that nobody has to ask.
+  /// Rows of a triangle. The last place of a row is a dummy for tokens that are
+  /// not earlier, so that callers need no branch.
   Value getPair(Value token, Value earlier);
 
 private:
   /// x < limit, for an x that is less than `bound`.
   Value isBelow(Value x, int64_t bound, int64_t limit);
-  /// A chunk of a row of `rows`, something else past its end; finish() makes
-  /// zeros of that: later, so that nobody waits for loads before.
+  /// A chunk of a row of `rows`, undefined past its end; finish() replaces that
+  /// by zeros: later, so that no thread waits for its loads here.
   Value fetch(Value rows, Value row, Value column);
   Value finish(Value fetched, Value column, int64_t size);
   /// Calls `body` with what this thread moves of the tile of units.

@@ -8,7 +8,7 @@
 // A workgroup has a KV head. Clusters never change their unit, so that all that
 // depends on the order of tokens is which of them found clusters:
 //
-//   scores    tokens x clusters that there are, and tokens x tokens: products
+//   scores    tokens x existing clusters, and tokens x tokens: products
 //   decide    in rounds of all tokens (ClusterDecide.h)
 //   link      tokens of one cluster form a list
 //   mix       each list is added to the means of its cluster
@@ -58,7 +58,7 @@ static int64_t getWidth(Value rows) {
 }
 
 namespace {
-/// Of a ClusterUpdateOp or a ClusterAbsorbOp.
+/// Emits a ClusterUpdateOp or a ClusterAbsorbOp.
 class Update {
 public:
   template <typename OpTy>
@@ -362,8 +362,8 @@ FailureOr<GpuGrid> gist::emitClusterAbsorb(GpuKernel &kernel,
   if (failed(past))
     return op.emitOpError(
         "expects the tokens before the call to be a number of its kernel");
-  // Most calls end no block. A grid of nothing is not launched, and nobody
-  // waits for it.
+  // Most calls end no block. An empty grid is not launched, so no kernel waits
+  // for it.
   return GpuGrid{
       kernel.b.getAffineConstantExpr(op.getHeads().getType().getDimSize(1)),
       kernel.b.getAffineConstantExpr(op.getEnd() - op.getBegin()),

@@ -38,7 +38,7 @@ std::pair<Value, Value> Compact::scan(Value number) {
         b.compare(arith::CmpIPredicate::sge, lane, b.index(distance));
     sum = arith::AddIOp::create(b, sum, b.select(isInside, other, b.i32(0)));
   }
-  b.barrier(); // Who reads the last totals has read them.
+  b.barrier(); // The totals of the scan before have been read.
   b.ifThen(b.isEqual(lane, waveSize - 1), [&] { b.write(sum, totals, wave); });
   b.barrier();
   Value before = arith::SubIOp::create(b, sum, own), total = b.i32(0);

@@ -7,7 +7,7 @@
 //
 // Atomic operations on global memory that all workgroups of a launch see, and
 // on workgroup memory. memref's own are ordered for the whole system, which
-// costs cache maintenance that nobody here needs; these name their scope.
+// costs cache maintenance that kernels do not need; these name their scope.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,15 @@
 namespace gist {
 
 /// What an atomic operation says about the other memory that workgroups share.
-/// Who hands it on: all threads call releaseFence(), meet at a barrier, and one
-/// of them updates a word in order `Release`. Who takes it: one thread reads a
-/// word in order `Acquire`, all meet at a barrier and call acquireFence().
+/// The writing workgroup: all threads call releaseFence(), meet at a barrier,
+/// and one of them updates a word in order `Release`. The reading workgroup:
+/// one thread reads a word in order `Acquire`, all meet at a barrier and call
+/// acquireFence().
 ///
-/// On sm_90 the order of the one thread holds for all that it has met, and
-/// fences are none: those of every thread would wait for whatever loads are on
-/// their way. On gfx942 each wave waits for its own writes, and orders are
-/// none.
+/// On sm_90 the order of the one thread is cumulative over the barrier, and the
+/// fences emit nothing: a fence of every thread would wait for all loads in
+/// flight. On gfx942 each wave waits for its own writes, and `Order` emits
+/// nothing.
 enum class Order { Relaxed, Acquire, Release, Both };
 
 /// `op` on the word at `index` of a flat buffer of 32-bit words, in global or
@@ -36,9 +37,9 @@ mlir::Value atomicUpdate(GpuBuilder &b, mlir::LLVM::AtomicBinOp op,
                          mlir::Value value, mlir::Value buffer,
                          mlir::Value index, Order order = Order::Relaxed);
 
-/// The number in a word, which is one larger then. Nobody waits for it before
-/// it is needed: ptxas would have the lanes of a warp add up ones first, and
-/// wait.
+/// Increments a word and returns its old value. The result is not waited for
+/// before its use: for a plain addition ptxas would first add up the lanes of a
+/// warp, and wait.
 mlir::Value drawTicket(GpuBuilder &b, mlir::Value buffer, mlir::Value index);
 
 /// Reads a word that another workgroup may write.

@@ -164,7 +164,7 @@ int64_t GpuBuilder::getDivisor(Value index) {
 }
 
 //===----------------------------------------------------------------------===//
-// Who this thread is
+// Thread and workgroup numbers
 //===----------------------------------------------------------------------===//
 
 Value GpuBuilder::thread() {
@@ -404,7 +404,7 @@ Value GpuBuilder::workgroupReduce(Value scalar, Combiner combiner) {
   Value &memory = exchangeMemory[scalar.getType()];
   if (!memory)
     memory = allocWorkgroup({waves}, scalar.getType());
-  barrier(); // Who reads the last reduction has read it.
+  barrier(); // The reduction before has been read.
   ifThen(isEqual(lane(), 0), [&] { write(scalar, memory, wave()); });
   barrier();
   // With many waves, log2(waves) shuffles take the place of as many reads as

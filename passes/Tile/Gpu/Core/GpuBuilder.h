@@ -90,7 +90,7 @@ public:
   static int64_t getDivisor(Value index);
 
   //===--------------------------------------------------------------------===//
-  // Who this thread is
+  // Thread and workgroup numbers
   //===--------------------------------------------------------------------===//
 
   Value thread();
@@ -110,7 +110,7 @@ public:
 
   Value read(Value buffer, mlir::ValueRange indices);
   /// `width` neighbours along the last dimension, with the alignment that the
-  /// indices show. All of them are there.
+  /// indices imply. All of them are in bounds.
   Value read(Value buffer, mlir::ValueRange indices, int64_t width);
   /// Writes a scalar or a vector along the last dimension.
   void write(Value value, Value buffer, mlir::ValueRange indices);

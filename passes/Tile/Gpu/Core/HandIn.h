@@ -7,7 +7,7 @@
 //
 // Workgroups that share one result leave what their threads have in registers
 // in global memory, and count themselves. The one that counts last reads all of
-// it. Nobody waits for another workgroup, so that this ends however many the
+// it. No workgroup waits for another, so this terminates however many the
 // device runs at once; and the one that reads orders its reads after all
 // writes, also where workgroups run on dies with caches of their own.
 //
@@ -38,8 +38,8 @@ GpuBuilder::Values readState(GpuBuilder &b, const HandedIn &place,
 /// Counts this workgroup in word `word` of `control`, after all that it has
 /// written: whether it is the last of `count`. What the others have written is
 /// seen then. All threads take part and agree. They do so through a word of
-/// workgroup memory: the first two numbers of `free`, which is of 16-bit
-/// numbers that nobody needs any more, where a new word would be too much.
+/// workgroup memory: the first two numbers of `free`, which holds 16-bit
+/// numbers that are no longer used, if given, since a new word may not fit.
 mlir::Value isLastToArrive(GpuBuilder &b, mlir::Value control, mlir::Value word,
                            mlir::Value count, mlir::Value free = {});
 

@@ -78,7 +78,7 @@ SharedTile::SharedTile(ImplicitLocOpBuilder &b, int64_t stages, int64_t rows,
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({stages, rows, columns}, element,
                               MemRefLayoutAttrInterface(), space);
-  // A whole swizzle of eight rows, for those who hand the tile to wgmma.
+  // Aligned to a whole swizzle of eight rows, as wgmma needs it.
   buffer = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(1024));
 }
 

@@ -19,15 +19,15 @@
 
 namespace gist {
 
-/// `value`, through an instruction that is none, in a register that
-/// `constraints` name. `isFixed`: it stays where it is, whatever its operand.
+/// `value`, passed through an empty inline asm, in a register that
+/// `constraints` name. `isFixed`: it is not moved, whatever its operand.
 mlir::Value hide(mlir::OpBuilder &builder, mlir::Location location,
                  mlir::Value value, llvm::StringRef constraints, bool isFixed);
 
 // Numbers are not negative and below 2^31.
 
-/// A number that is the same for all threads, of which nobody knows that it was
-/// there before.
+/// A number that is the same for all threads, hidden from LLVM so that it is
+/// recomputed here and not kept in a register.
 mlir::Value computeHere(GpuBuilder &b, mlir::Value number);
 /// The same for a thread's own number or word. A number that is the same for
 /// all threads becomes each thread's own, in a vector register.

@@ -26,7 +26,7 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// Of instructions of 16 rows and 16 columns.
+  /// For instructions of 16 rows and 16 columns.
   RowFragments(GpuBuilder &b, const Mma &mma);
 
   /// Rows of a fragment that a lane has a chunk of: the numbers of a lane are

@@ -51,7 +51,7 @@ void SharedSteps::run(Value items, Values loaded,
   scf::ConditionOp::create(b, b.isLess(passed[0], items), passed);
 
   Block *block = b.createBlock(&loop.getAfter(), {}, types, locations);
-  // The next ticket is on its way while this item is worked on.
+  // The next ticket is drawn while this item is computed.
   Value ticket = draw();
   body(block->getArgument(0), block->getArguments().drop_front());
   releaseFence(b);

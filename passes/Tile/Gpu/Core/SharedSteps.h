@@ -7,8 +7,8 @@
 //
 // Work of one launch in steps, each cut into items. Workgroups draw items by
 // tickets, those of the first step first, and wait for a step only when all of
-// its items are drawn: whoever has one of them is running. So this ends
-// whatever number of workgroups the device runs at once.
+// its items are drawn: a workgroup that has drawn an item is running. So this
+// terminates whatever number of workgroups the device runs at once.
 //
 //===----------------------------------------------------------------------===//
 

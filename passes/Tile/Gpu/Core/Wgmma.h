@@ -17,7 +17,7 @@
 //
 // It is one value, a sum of some columns, or the values of its numbers. The
 // latter may be multiplied from registers, and other work on registers may go
-// on beside it: registers that are on their way are handed through fence() and
+// on beside it: registers that are in flight are handed through fence() and
 // wait(), so that what comes before and after them in the code stays there.
 //
 //===----------------------------------------------------------------------===//
@@ -42,7 +42,7 @@ public:
   static constexpr int64_t kNumbers = kRows * kColumns / kThreads;
   /// Columns that an accumulator can have.
   static constexpr int64_t kMaxColumns = 256;
-  /// What rows of a tile are long: one swizzle of 128 bytes.
+  /// The length of a tile's rows: one swizzle of 128 bytes.
   static constexpr int64_t kTileDepth = 64;
 
   /// `element` is f16 or bf16. Sums have `columns`, a multiple of 8 up to
@@ -73,7 +73,7 @@ public:
   void commit();
   void wait(int64_t pending);
   /// The sum when all that is added to it has been. It goes through the wait,
-  /// so that nobody reads it earlier.
+  /// so that it cannot be read earlier.
   Value finish(Value sum);
 
   /// The numbers of acc + rows columns^T; without `acc`, of the product alone.

@@ -13,7 +13,7 @@
 namespace gist {
 
 /// As dequantize(), for bytes that were loaded a step before while the next
-/// ones are on their way. Instructions of two numbers read two registers: what
+/// ones are in flight. Instructions of two numbers read two registers: what
 /// is being loaded into the one beside a scale would be waited for. So scales
 /// are in pairs of registers of their own.
 mlir::Value dequantizeAhead(

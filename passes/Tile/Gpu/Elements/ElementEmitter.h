@@ -1,5 +1,4 @@
-//===- ElementEmitter.h - Elements of tensors, computed on demand -*- C++
-//-*-===//
+//===- ElementEmitter.h - Elements of tensors on demand ---------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel function says in tensors what is to be computed. A generator decides
-// who computes which elements, and asks here for their values: the code that
-// computes an element is written by walking back from its tensor through
+// which thread computes which elements, and gets their values here: the code
+// that computes an element is written by walking back from its tensor through
 // elementwise ops, views and block formats to what the kernel reads. So a
 // generator has any prologue and epilogue fused without knowing it. Tensors
 // whose elements the generator has already, such as an accumulator or the sum
@@ -54,9 +53,9 @@ public:
   using Value = mlir::Value;
   using ValueRange = mlir::ValueRange;
   using Values = llvm::SmallVector<Value>;
-  /// The element at indices, or for `width` > 1 the vector of so many
-  /// neighbours along the last dimension; null where it is not at hand, and
-  /// then it is computed (for a vector, asked for one by one first). What a
+  /// The element at indices, or for `width` > 1 the vector of `width`
+  /// neighbours along the last dimension; null if it is not available, and then
+  /// it is computed (a vector is first requested element by element). What a
   /// function writes must be right under a branch that not all threads take.
   using Element = std::function<Value(ValueRange indices, int64_t width)>;
 

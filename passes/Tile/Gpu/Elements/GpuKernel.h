@@ -58,7 +58,7 @@ struct GpuKernelEntry {
   /// Writes the kernel.
   mlir::FailureOr<GpuGrid> (*emit)(GpuKernel &kernel);
   /// Whether the kernel can be cut as its tile says, chosen or written by hand;
-  /// reports what is not so. The tile is of a family that `emit` takes
+  /// reports what is wrong. The tile is of a family that `emit` takes
   /// (expectTile) and obeys that family's verifier.
   mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel, const GpuInfo &gpu);
   /// The memory that the kernel works in. Null for a kind that needs none.

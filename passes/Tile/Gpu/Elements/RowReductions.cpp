@@ -200,7 +200,7 @@ unsigned gist::getRowRank(func::FuncOp kernel,
     rank = std::max(rank, reduction.rank);
   if (!reductions.empty())
     return rank;
-  // Without reductions the first dimension is as good as any.
+  // Without reductions any dimension works; this takes the first.
   auto type = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
   return type.getRank() > 1 ? 1 : 0;
 }

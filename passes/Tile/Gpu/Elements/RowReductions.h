@@ -31,7 +31,8 @@ struct RowReduction {
 /// The reductions of `kernel` that threads share, in the order in which they
 /// can be computed.
 llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel);
-/// Those among them that the rows of a tensor of the kernel take.
+/// The reductions among them whose results the rows of a tensor of the kernel
+/// use.
 llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel,
                                                  mlir::Value rows);
 

@@ -41,8 +41,8 @@ public:
   Value getMember() const { return member; }
 
   /// Goes through the columns of this thread: `body` gets the first of `width`
-  /// columns. Where `isInside` is false they are others, to be left alone.
-  /// `width` divides a `size` that is a constant.
+  /// columns. Where `isInside` is false the columns are not this thread's and
+  /// must not be written. `width` divides a `size` that is a constant.
   Values forColumns(Value size, int64_t width, ValueRange carried,
                     ColumnBody body);
 
@@ -56,8 +56,8 @@ private:
   int64_t threads;
   Value member;
   /// Columns by size, width and step: one value each, so that what was read at
-  /// it is known to be the same. Those of a loop's body are not there after it,
-  /// so each block has its own.
+  /// it is known to be the same. Those of a loop's body are not visible after
+  /// it, so each block has its own.
   std::map<std::tuple<mlir::Block *, int64_t, int64_t, int64_t>,
            std::pair<Value, Value>>
       columns;

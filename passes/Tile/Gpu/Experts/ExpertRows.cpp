@@ -41,7 +41,7 @@ FailureOr<GpuGrid> gist::emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op) {
   Value token = b.div(b.block(1), sizes.slots);
   Value slot = b.rem(b.block(1), sizes.slots);
   Value column = b.add(b.mul(b.block(0), columns), b.wave());
-  // Past the last column it is read again, and not written.
+  // Past the end the last column is read again, and not written.
   Value read = b.min(column, b.index(sizes.columns - 1));
   Value named = readExpert(emitter, op, token, slot);
   Value row = b.add(b.mul(named, sizes.columns), read);

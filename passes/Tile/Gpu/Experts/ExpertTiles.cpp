@@ -9,13 +9,13 @@
 // r / S. A workgroup has a tile of one expert's product: it gathers its rows
 // and stores them where they belong. Tiles of the same columns are neighbours,
 // so that they read the same rows of a weight at about the same time; an expert
-// that nobody named has no tile.
+// that no token names has no tile.
 //
-// Every workgroup finds its rows by counting; nobody has to write a list, which
-// memory that calls share would hold. So the product depends on each row alone,
-// and rows of several sequences may share a call (decision 016). There are
-// workgroups for as many tiles as experts can need. Each expert's last tile may
-// have fewer rows; workgroups past the last tile end at once.
+// Every workgroup finds its rows by counting, so no list is needed in memory
+// that calls share. So the product depends on each row alone, and rows of
+// several sequences may share a call (decision 016). There are workgroups for
+// as many tiles as experts can need. Each expert's last tile may have fewer
+// rows; workgroups past the last tile end at once.
 //
 //===----------------------------------------------------------------------===//
 

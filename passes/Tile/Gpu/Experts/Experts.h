@@ -13,19 +13,19 @@
 
 namespace gist {
 
-/// Of few tokens: every row by itself.
+/// For few tokens: every row by itself.
 GpuRowsAttr selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op);
 
-/// Of many: the rows of an expert are gathered into tiles, which matrix
-/// instructions multiply. Workgroup memory holds a count for each expert, of
-/// which there are so many at most.
+/// For many tokens: the rows of an expert are gathered into tiles, which matrix
+/// instructions multiply. Workgroup memory holds a count for each expert, for
+/// at most `kMaxGatheredExperts` of them.
 inline constexpr int64_t kMaxGatheredExperts = 512;
 GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);
 
-/// The expert that a token names in `slot`. A number that names nothing stands
-/// for the nearest one that there is: nothing else may be read.
+/// The expert that a token names in `slot`. A number out of range is clamped,
+/// so that only the weights are read.
 GpuBuilder::Value readExpert(ElementEmitter &emitter, ExpertMatmulOp op,
                              GpuBuilder::Value token, GpuBuilder::Value slot);
 

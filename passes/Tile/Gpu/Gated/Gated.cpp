@@ -36,11 +36,12 @@ FailureOr<GpuGrid> gist::emitGated(GpuKernel &kernel, GatedProjectionOp op) {
 }
 
 /// Two workgroups per compute unit: while one waits for the others, or for its
-/// last rows, the other has loads on their way.
+/// last rows, the other has loads in flight.
 static constexpr int64_t kThreads = 512, kWorkgroupsOfUnit = 2;
-/// A workgroup has a multiple of so many columns, which its waves share evenly.
+/// The columns of a workgroup are a multiple of this, which its waves share
+/// evenly.
 static constexpr int64_t kColumnStep = 16;
-/// While one piece of a row is multiplied, the next is on its way.
+/// While one piece of a row is multiplied, the next is loaded.
 static constexpr int64_t kSteps = 2;
 
 GpuGatedAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {

@@ -133,8 +133,8 @@ void GatedKernel::planItems() {
 // g
 //===----------------------------------------------------------------------===//
 
-/// Brings V into the cache while tickets are drawn: each workgroup some rows,
-/// whoever then reads them.
+/// Prefetches V into the cache while tickets are drawn: each workgroup some
+/// rows, whichever workgroup then reads them.
 void GatedKernel::askForBasis() {
   if (b.getGpu().kind != GpuKind::Nvidia ||
       !basis.isCopyable(getElementTypeOrSelf(op.getBasis())))
@@ -169,8 +169,8 @@ void GatedKernel::addToImage(Value item) {
     Values rows, insides;
     for (int64_t i = 0; i < unrolled; ++i) {
       Value row = b.add(begin, b.mul(b.add(turn, i), rowsAtOnce));
-      // The last round may go on into the rows of the next part, which are
-      // there but not to be added here.
+      // The last round may go on into the rows of the next part, which are in
+      // bounds but must not be added here.
       insides.push_back(
           b.both(b.isLess(row, depth), b.isLess(b.add(turn, i), turns)));
       rows.push_back(b.min(row, lastRow));
@@ -227,7 +227,7 @@ void GatedKernel::addToImage(Value item) {
 }
 
 /// Adds the parts up, in workgroup memory; zeros behind them. Neighbouring
-/// lanes share the parts of a number, so that all are on their way at once.
+/// lanes share the parts of a number, so that all are in flight at once.
 void GatedKernel::collectImage() {
   int64_t numbers = tokens * paddedRank;
   int64_t lanes = std::clamp<int64_t>(

@@ -9,7 +9,7 @@
 // which all need, is cut into items that workgroups draw (SharedSteps.h):
 //
 //   g            sums over some rows of V, for some of its columns
-//   (loads of the rows of M are on their way from here on)
+//   (loads of the rows of M are in flight from here on)
 //   wait; every workgroup adds up what it needs of g: all
 //   residual     x - V g for some rows of V, and its share of the norms
 //   M g          in workgroup memory
@@ -73,7 +73,7 @@ private:
   };
   /// What an item of the residual has of a token's norms: the squares of the
   /// residual and of x, and whether x has an element that is not zero.
-  /// The last is no sum of squares because the square of a small x may be zero.
+  /// The last is a flag because the square of a small x may underflow to zero.
   enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
 
   mlir::LogicalResult readArguments();

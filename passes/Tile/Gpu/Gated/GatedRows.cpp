@@ -13,7 +13,7 @@ using Values = GpuBuilder::Values;
 
 /// Starts loading the rows of M: they do not depend on g.
 void GatedKernel::loadImages() {
-  // So many numbers of a lane are on their way for all projections.
+  // Numbers of a lane that are in flight for all projections.
   int64_t limit = std::max<int64_t>(8 / projections.size(), 1);
   limit = std::min<int64_t>(limit, std::max<int64_t>(32 / tokens, 1));
   for (Projection &projection : projections) {
@@ -54,10 +54,10 @@ void GatedKernel::multiplyImages() {
   }
 }
 
-/// Of a token's residual or input.
+/// A piece of a token's residual or input.
 Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
                                bool isResidual) {
-  // Four numbers are what one instruction loads.
+  // One instruction loads four numbers.
   constexpr int64_t kWidth = 4;
   Value at = b.min(k, b.index(paddedDepth - width));
   Values parts;
@@ -70,8 +70,9 @@ Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
   return b.concat(parts);
 }
 
-/// For the tokens at `level`, the rows of `matrix` times their residuals, added
-/// to what is there, or at the highest level times their inputs, instead of it.
+/// For the tokens at `level`: adds the rows of `matrix` times their residuals
+/// to `sums`, or at the highest level replaces `sums` by the rows times their
+/// inputs.
 void GatedKernel::multiplyRows(Projection &projection, Operand &matrix,
                                int64_t level) {
   bool isResidual = isGraded && level == 1;

@@ -11,9 +11,9 @@
 // before those that only read M. Those of one column of tiles are neighbours,
 // so that they read the same rows of W at about the same time.
 //
-// Every workgroup finds its rows by counting levels; nobody has to write a
-// list. There are workgroups for as many tiles as levels can need; those past
-// the last tile end at once.
+// Every workgroup finds its rows by counting levels, so no list is needed.
+// There are workgroups for as many tiles as levels can need; those past the
+// last tile end at once.
 //
 //===----------------------------------------------------------------------===//
 

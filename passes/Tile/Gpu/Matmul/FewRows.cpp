@@ -7,7 +7,7 @@
 //
 // With 16 rows of x, reading W is still all that takes time, but a lane that
 // multiplies each number of W with all of them would take longer than that.
-// Here a wave has a few columns of the result and a part of k. Nobody else
+// Here a wave has a few columns of the result and a part of k. No other wave
 // reads its part of W, so it does not go through workgroup memory: a lane loads
 // 16 bytes of a row, and those of all lanes are fragments of a matrix
 // instruction, k in an order of its own, which x has too. At the end the waves
@@ -71,8 +71,7 @@ public:
         checked(w.getDepth() % stride != 0), lane(b.lane()), wave(b.wave()),
         firstColumn(b.mul(b.block(0), tile.getColumns())) {
     isWeight = b.getGpu().kind == GpuKind::Nvidia && isConstant(w.getTensor());
-    // Rows that are not there repeat the last one: what they give is not
-    // stored.
+    // Rows past the end repeat the last one; their results are not stored.
     Value last = b.sub(x.getRows(), 1);
     for (int64_t i = 0; i < lanes.getChunks(); ++i)
       rowsOfX.push_back(b.min(lanes.getRow(i), last));
@@ -110,7 +109,7 @@ public:
   }
 
 private:
-  /// Past the last row of W it is read again, and the result is dropped.
+  /// Past the end the last row of W is read again, and the result is dropped.
   Value getRowOfW(Value column) {
     int64_t columns = *getConstantIntValue(w.getRows());
     Value there = b.min(column, b.index(columns - 1));

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A #gist.gpu_gemv of 16 rows is for products by matrix instructions that have
-// no tiles of rows. How many rows there are need not be known, only that there
-// are not more: gist.max_tokens says so of a kernel.
+// no tiles of rows. The number of rows may be dynamic, but needs a bound of 16:
+// the attribute gist.max_tokens of a kernel gives it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace gist {
 /// Rows that one matrix instruction multiplies.
 inline constexpr int64_t kMatrixRows = 16;
 
-/// The rows that a product whose rows are not known has at most, if its kernel
-/// says so.
+/// An upper bound of a product's dynamic number of rows, if its kernel gives
+/// one.
 std::optional<int64_t> getMaxRows(mlir::linalg::LinalgOp product);
 
 /// The kernel of such a product, and whether the product can be cut so.

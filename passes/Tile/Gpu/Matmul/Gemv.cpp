@@ -8,7 +8,7 @@
 // With a few rows of x, reading W is all that takes time. Lanes share the rows
 // of W that a wave has: `lanes` neighbours read one piece of a row each, so
 // that a row is read in long runs, and keep a sum for every row of x. A lane
-// has the loads of several rows of W, `steps` pieces of each, under way at
+// has the loads of several rows of W, `steps` pieces of each, in flight at
 // once. At the end the sums of the lanes come together, and those of the waves
 // that share a row.
 //
@@ -39,7 +39,7 @@ using Values = GpuBuilder::Values;
 
 /// Numbers of a row that a lane reads at once to reduce it.
 static constexpr int64_t kReducedWidth = 4;
-/// Of these, what a lane has under way at most where each wave reduces a row
+/// The most of these reads that a lane has in flight if each wave reduces a row
 /// for itself, so that no wave waits for another.
 static constexpr int64_t kReducedAtOnce = 8;
 
@@ -163,8 +163,8 @@ private:
   Value getColumn(int64_t i) { return columnsOfStores[i / perStore]; }
   /// The row of W that sum number `i` is of.
   Value getRowOfW(int64_t i) {
-    // Past the last row it is read again: the result drops what is computed
-    // with it, and loads need no branch.
+    // Past the end the last row is read again: its results are dropped, and
+    // loads need no branch.
     Value last = b.sub(w.getRows(), 1);
     if (perStore == 1)
       return b.min(getColumn(i), last);
@@ -208,7 +208,7 @@ private:
       Value memory = b.allocWorkgroup({w.getDepth()},
                                       getElementTypeOrSelf(numbers.getType()));
       Values columns, parts;
-      // All loads are under way before the first one is waited for.
+      // All loads are in flight before the first one is waited for.
       for (int64_t i = 0; i < w.getDepth(); i += b.getThreads() * width) {
         columns.push_back(b.add(b.mul(b.thread(), width), i));
         Value there = b.min(columns.back(), b.index(w.getDepth() - width));
@@ -238,8 +238,8 @@ private:
     reduceRowsBefore(emitter, product, rows, team);
   }
 
-  /// Reads what the op behind the product takes besides, a residual stream: it
-  /// is there when the sums are, and not a trip to memory later.
+  /// Reads the other operand of the op behind the product, such as a residual
+  /// stream, early: its latency overlaps the sums.
   void fetchAddends() {
     Value sum = product->getResult(0);
     if (rows != 1 || perStore != 1 || !sum.hasOneUse() ||
@@ -276,7 +276,7 @@ private:
     }
   }
 
-  /// What the only step reads of W: a weight is there before the kernels that
+  /// What the only step reads of W: weights can be read before the kernels that
   /// write x are over. Where there are more steps this does not pay: it takes
   /// registers for longer, and so workgroups from a compute unit.
   SmallVector<Values> fetchEarly(Value k, int64_t stride) {

@@ -137,7 +137,7 @@ LogicalResult TileLowering::lower(scf::ForOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Operands on their way in
+// Loads of operands
 //===----------------------------------------------------------------------===//
 
 LogicalResult TileLowering::lower(TileFetchOp op) {

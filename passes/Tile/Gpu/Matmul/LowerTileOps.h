@@ -1,5 +1,4 @@
-//===- LowerTileOps.h - Steps on tiles as the code of one thread -*- C++
-//-*-===//
+//===- LowerTileOps.h - Steps on tiles for one thread -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,8 +35,7 @@ public:
 
   explicit TileLowering(GpuBuilder &b) : b(b) {}
 
-  /// What is to be had before ops are lowered: one of the two that multiply,
-  /// and both operands.
+  /// To be set before ops are lowered: one of the two tiles, and both operands.
   void setTile(WaveTile &tile) { wave = &tile; }
   void setTile(WgmmaTile &tile) { wgmma = &tile; }
   void setSides(Side x, Side w) {
@@ -93,7 +91,7 @@ private:
       return side.first == value || side.buffer == value;
     });
   }
-  /// Whether `sums` are that; an error at `op` where not.
+  /// Whether `sums` are of kind Sums; an error at `op` if not.
   mlir::LogicalResult checkSums(mlir::Operation *op, Value sums);
   /// The side whose places begin at `first`, and which goes to `buffer`, if
   /// given; null with an error.

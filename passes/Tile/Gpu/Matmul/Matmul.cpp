@@ -168,10 +168,10 @@ linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
                                                           : linalg::LinalgOp();
 }
 
-/// Of one lane; tiles that are chosen have 128 at most.
+/// The most products of one lane; chosen tiles have at most 128.
 static constexpr int64_t kMaxProducts = 1024;
-/// Of a tile of a product of few rows: any number may be written there, and
-/// products of these fit.
+/// The largest size in a tile of few rows: such a tile may be written by hand,
+/// and products of these sizes do not overflow.
 static constexpr int64_t kMaxSize = 1 << 16;
 
 LogicalResult gist::verifyLaneProducts(linalg::LinalgOp product,

@@ -89,13 +89,12 @@ mlir::Value getPairedRow(GpuBuilder &b, mlir::Value column, int64_t columns);
 /// kernel's results.
 class MatmulResult {
 public:
-  /// Columns up to the end of this workgroup's are checked if N is no multiple
-  /// of `tile`. With `perRow`, so many rows of N lie side by side in one of
-  /// what `product` gives.
+  /// Columns are checked against the end if N is not a multiple of `tile`. One
+  /// row of the result of `product` holds `perRow` rows of N side by side.
   MatmulResult(ElementEmitter &emitter, mlir::Operation *product, int64_t tile,
                int64_t perRow = 1);
 
-  /// Calls `body` if there is such a row.
+  /// Calls `body` if the row exists.
   void ifRow(mlir::Value row, llvm::function_ref<void()> body);
   /// Stores a vector of neighbours from `column` on, a multiple of its length;
   /// that is even where columns are paired.

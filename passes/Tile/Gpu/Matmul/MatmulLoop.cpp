@@ -63,7 +63,7 @@ Values MatmulLoop::add(TileLoader &x, TileLoader &w, ValueRange sums) {
 }
 
 void MatmulLoop::finish(TileLoader &x, TileLoader &w) {
-  // Copies past the last step may still be on their way to memory that the next
+  // Copies past the last step may still be in flight to memory that the next
   // product fills.
   if (x.isAsync() || w.isAsync())
     waitForCopies(b, 0);

@@ -18,7 +18,7 @@ namespace {
 /// A row of the table of tiles.
 struct MatmulTile {
   GpuKind kind;
-  /// It is for products of up to so many rows and of at least so many columns.
+  /// The products it is for: the most rows and the fewest columns.
   int64_t maxRows, minColumns;
   int64_t rows, columns, depth, waves[2], stages;
   Instruction instruction;
@@ -35,8 +35,7 @@ static constexpr int64_t kFewRows = 32;
 /// Columns from which on large tiles are enough workgroups for a GPU.
 static constexpr int64_t kWide = 2048;
 
-/// The first row that fits is taken. A number of rows that is not known counts
-/// as many.
+/// The first row that fits is taken. An unknown number of rows counts as large.
 static constexpr MatmulTile kTiles[] = {
     // Few rows: whole columns of fragments, and many workgroups.
     {GpuKind::Amd,
@@ -104,8 +103,8 @@ static constexpr int64_t kGemvRows = 8;
 /// Numbers of a row of W that a lane reads at once: a block, or 16 bytes of
 /// f16; what Operand::getPiece says.
 static constexpr int64_t kBlockPiece = 32, kPlainPiece = 8;
-/// Waves of a workgroup: rows of W are shared evenly, and many workgroups are
-/// there to fill in for those that wait.
+/// Waves of a workgroup: rows of W are shared evenly, and many workgroups hide
+/// the latency of those that wait.
 static constexpr int64_t kGemvWaves = 4;
 /// Workgroups of a compute unit that hide the time of loads.
 static constexpr int64_t kWorkgroupsOfUnit = 8;
@@ -138,9 +137,9 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
          columns / (each * groups * (kGemvWaves / wavesOfK)) < enough)
     wavesOfK *= 2;
   int64_t wavesOfRows = kGemvWaves / wavesOfK;
-  // While one piece is multiplied, the next is on its way, if there is one.
-  // Where a few are all that a lane has, all are on their way at once, before
-  // x is there.
+  // While one piece is multiplied, the next is in flight, if there is one. If a
+  // lane has only a few pieces, all are in flight at once, before x is
+  // available.
   int64_t ofLane = llvm::divideCeil(pieces, lanes * wavesOfK);
   int64_t steps = pieces / (lanes * wavesOfK) >= 2 ? 2 : 1;
   if (gpu.kind == GpuKind::Nvidia && ofLane <= kMaxSteps)
@@ -152,8 +151,8 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
 /// Numbers of k that a wave has for itself, counted in steps of all lanes,
 /// before another wave shares them; waves, at most.
 static constexpr int64_t kStepsOfWave = 4, kFewRowsWaves = 8;
-/// Steps that are on their way at once: all where these are so many at most,
-/// else as many as hide the time of loads.
+/// Steps whose loads are in flight at once: all of up to `kAllSteps`, else as
+/// many as hide the latency of loads.
 static constexpr int64_t kAllSteps = 6, kStepsAtOnce = 4, kBlockSteps = 2;
 /// Lanes that share a row of W there.
 static constexpr int64_t kFewRowsLanes = 4;
@@ -161,7 +160,7 @@ static constexpr int64_t kFewRowsLanes = 4;
 /// has two: x is then read half as often.
 static constexpr int64_t kFragmentColumns = 16, kTilesOfUnit = 4;
 
-/// Of products of up to 16 rows by matrix instructions.
+/// The tile of a product of up to 16 rows by matrix instructions.
 static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
                                   int64_t rows, int64_t piece,
                                   const GpuInfo &gpu) {

@@ -18,7 +18,7 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-/// Rows that stand for those that are not known: a prompt, and a long one.
+/// Assumed numbers of rows where these are unknown: a prompt, and a long one.
 static constexpr int64_t kPrompt = 512, kLongPrompt = 2048;
 /// Parts of k, at most, and the numbers of k that each has at least. Handing
 /// parts in takes longer than multiplying fewer.

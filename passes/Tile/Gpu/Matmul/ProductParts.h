@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A product of few tiles leaves most of a GPU idle. On gfx942 its k is then cut
-// into parts, each of which is a workgroup's. What a part has summed up goes to
-// scratch memory, and the workgroup that comes last adds the parts up, in their
-// order, and stores the tile: results do not depend on who that is.
+// into parts, each of which is a workgroup's. The sums of a part go to scratch
+// memory, and the workgroup that finishes last adds the parts up, in their
+// order, and stores the tile: results do not depend on which workgroup that is.
 //
 // How many rows there are is known at the call. The launch has workgroups for
 // all parts; where tiles alone fill the GPU the first part does all of k, and
@@ -41,11 +41,12 @@ struct ProductCut {
   /// A model of the time that the product takes: cycles of a compute unit for a
   /// row, of 512 and of 2048 where rows are not known. `share` is the part of
   /// its time in which the matrix unit works in the main loop of one workgroup.
-  /// There are no measurements behind it, only what llvm-mca says of loops.
+  /// It is based on what llvm-mca says of loops, not on measurements.
   double getCost(double share, const GpuInfo &gpu) const;
 };
 
-/// Of operands of these types; `tile` is rows and columns of a workgroup's.
+/// The cut for operands of these types; `tile` has the rows and columns of a
+/// workgroup's tile.
 ProductCut getProductCut(mlir::RankedTensorType x, mlir::RankedTensorType w,
                          llvm::ArrayRef<int64_t> tile, int64_t tileDepth,
                          int64_t stages);
@@ -65,7 +66,7 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// Of a kernel with memory for `parts`; `tile` is the number of the
+  /// For a kernel with memory for `parts` parts; `tile` is the index of the
   /// workgroup's tile, of `tiles`.
   ProductParts(GpuKernel &kernel, const ProductCut &cut, int64_t parts,
                Value tile, Value tiles);

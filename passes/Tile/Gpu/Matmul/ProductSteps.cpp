@@ -7,7 +7,7 @@
 //
 // A workgroup goes along k in steps of a tile's depth, with tiles of x and W in
 // `stages` buffers of workgroup memory. While a step is multiplied, the next
-// ones are on their way. With instructions of a wave:
+// ones are in flight. With instructions of a wave:
 //
 //   for step:
 //     wait for the copies of this step; barrier
@@ -33,7 +33,7 @@
 //     stage step + 1
 //     wait until step - 1 is multiplied
 //
-// After the barrier of a step nobody reads the stage of step - 2 any more,
+// After the barrier of a step no warp reads the stage of step - 2 any more,
 // which is the one that is filled again.
 //
 //===----------------------------------------------------------------------===//
@@ -69,8 +69,8 @@ public:
 private:
   bool isAnyCopied() const { return product.x.isCopied || product.w.isCopied; }
   Value getStage(Value step) { return b.rem(step, stages); }
-  /// k of a step; of the last one for those past it, as something must be
-  /// there to load.
+  /// k of a step, clamped to the last step: past the end something valid must
+  /// still be loaded.
   Value getDepth(Value step) {
     step = b.min(step, b.sub(getCount(), 1));
     if (product.firstStep)
@@ -175,8 +175,8 @@ Value StepWriter::writeWaveSteps(Value sums) {
     result.push_back(newSums);
     return result;
   };
-  // Two steps at once where what is loaded is there beside what was: a loop
-  // would move one to the registers of the other, and wait for it.
+  // Two steps per iteration where two sets of loaded registers are live: a loop
+  // of single steps would copy one set to the other, and wait for it.
   int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
   carried = b.loop(b.index(0), b.sub(getCount(), rest), together, carried,
                    [&](Value step, ValueRange carried) {

@@ -109,7 +109,7 @@ std::optional<RowFactor> gist::splitRowFactor(Value rows) {
     bool isOfRow = !arguments.empty(), isReduced = false;
     for (BlockArgument argument : arguments) {
       OpOperand &operand = op->getOpOperand(argument.getArgNumber());
-      // What the result held before is no input.
+      // The factor must not read the previous value of the result.
       if (op.isDpsInit(&operand))
         return std::nullopt;
       isOfRow &= op.getMatchingIndexingMap(&operand) == ofRow;

@@ -7,7 +7,7 @@
 //
 // What a workgroup does with a matrix that it reads once: neighbouring lanes
 // share a row, so that it is read in long runs, and have the loads of several
-// rows under way at once. The vectors come from wherever they are.
+// rows in flight at once. The vectors come from wherever they are.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Staging.cpp - Operands of a product on their way in ----------------===//
+//===- Staging.cpp - Loads of the operands of a product -------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -53,7 +53,7 @@ bool Operand::isCopyable(Type element) const {
          memory->strides[0] % getPiece() == 0;
 }
 
-/// The last k at which `width` numbers are there, for those past it.
+/// k, clamped so that `width` numbers from there on are in bounds.
 Value Operand::clamp(Value k, int64_t width, bool checked) {
   return checked ? b.min(k, b.index(depth - width)) : k;
 }
@@ -84,8 +84,8 @@ Operand::Values Operand::fetch(Value row, Value k, bool checked) {
     });
     return fetched;
   }
-  // A read of this width never crosses the end of a row, so that it is there or
-  // not as a whole, which is what finish() asks.
+  // A read of this width never crosses the end of a row: it is in bounds as a
+  // whole or not at all, which is what finish() checks.
   int64_t width = std::gcd(getPiece(), depth);
   for (int64_t i = 0; i < getPiece(); i += width) {
     Value at = clamp(b.add(k, i), width, checked);
@@ -134,8 +134,8 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
             return b.min(b.add(first, place), b.sub(operand.getRows(), 1));
           },
           nullptr) {
-  // Copies of one row for many places, by all workgroups at once, would wait
-  // for each other at the second level cache. Nothing is read for them.
+  // Rows past the end are not read: copies of one row by all workgroups at once
+  // would wait for each other at the second level cache.
   std::optional<int64_t> rows = getConstantIntValue(operand.getRows());
   if (async && !(rows && *rows % tile.getRows() == 0))
     for (Piece &piece : pieces)
@@ -177,7 +177,8 @@ static Value pack(GpuBuilder &b, Value value, bool keepsScales) {
     return value;
   int64_t bytes = type.getNumElements();
   if (keepsScales && bytes == 2) {
-    // Half of a word. The other half is anything: clearing it would wait.
+    // Half of a word. The other half is undefined: clearing it would wait for
+    // the load.
     Value half =
         vector::BitCastOp::create(b, b.vectorOf(1, b.getI16Type()), value);
     Value pair = b.shuffle(half, half, {0, vector::ShuffleOp::kPoisonIndex});

@@ -1,4 +1,4 @@
-//===- Staging.h - Operands of a product on their way in --------*- C++ -*-===//
+//===- Staging.h - Loads of the operands of a product -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // A product reads rows of numbers along k. They lie in memory in some float
 // type, or as blocks that stand for numbers, or are computed. Reading them is
-// cut in two, so that others can work while loads are on their way: fetch()
+// cut in two, so that others can work while loads are in flight: fetch()
 // writes the loads, finish() what makes numbers of a type of them.
 //
 //===----------------------------------------------------------------------===//
@@ -26,8 +26,9 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// `tensor` is rows x k, k static. With `perRow`, so many rows of the operand
-  /// lie side by side in one of the tensor, which holds no blocks.
+  /// `tensor` is rows x k, k static. One row of the tensor holds `perRow` rows
+  /// of the operand side by side; with more than one, the tensor holds no
+  /// blocks.
   Operand(ElementEmitter &emitter, Value tensor, int64_t perRow = 1);
 
   /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
@@ -38,10 +39,10 @@ public:
   Value getRows() const { return rows; }
 
   /// Loads what the numbers [k, k + getPiece()) of a row are made of; `k` is a
-  /// multiple of that. With `checked`, k may be past the end: something else
-  /// of the row is loaded then.
+  /// multiple of that. With `checked`, k may be past the end: another part of
+  /// the row is loaded then.
   Values fetch(Value row, Value k, bool checked);
-  /// Those numbers as `element`; zeros past the end.
+  /// The fetched numbers as `element`; zeros past the end.
   Value finish(Value k, mlir::ValueRange fetched, bool checked,
                mlir::Type element);
 
@@ -63,7 +64,7 @@ private:
   Value dequantizePiece(Value k,
                         llvm::function_ref<Value(Value, int64_t)> readBytes);
   Value clamp(Value k, int64_t width, bool checked);
-  /// Of number k of a row, in the tensor.
+  /// The indices of number k of a row in the tensor.
   Values getIndices(Value row, Value k) const;
 
   GpuBuilder &b;
@@ -83,11 +84,11 @@ public:
   using RowMap = llvm::function_ref<Value(Value)>;
 
   /// Rows from `first` on. Rows past the end are zeros where rows are copied
-  /// and else repeat the last one: what they give is not stored.
+  /// and else repeat the last one; their results are not stored.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              Value first);
   /// For a row of the tile the row `getRow` of the operand; zeros where
-  /// `isThere`, if given, does not hold.
+  /// `isThere`, if given, is false.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              RowMap getRow, RowMap isThere);
 
@@ -148,7 +149,7 @@ void interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
 void closeCopies(GpuBuilder &b);
 void waitForCopies(GpuBuilder &b, int64_t pending);
 
-/// Asks for the cache line of an element, on sm_90; nobody waits for it.
+/// Prefetches the cache line of an element, on sm_90.
 inline constexpr int64_t kLineBits = 128 * 8;
 void prefetchLine(GpuBuilder &b, mlir::Value buffer, mlir::ValueRange indices);
 

@@ -24,8 +24,8 @@ using Values = GpuBuilder::Values;
 // From tensors
 //===----------------------------------------------------------------------===//
 
-/// Whether the operands of a product go to workgroup memory as they are. That
-/// is asked on a copy of the kernel: finding out may write code.
+/// Whether the operands of a product go to workgroup memory as they are. This
+/// works on a copy of the kernel, because finding out may create ops.
 static std::pair<bool, bool>
 findCopied(linalg::LinalgOp product, GpuProductAttr tile, const GpuInfo &gpu) {
   if (gpu.kind != GpuKind::Nvidia)

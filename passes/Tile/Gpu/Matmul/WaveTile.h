@@ -1,5 +1,4 @@
-//===- WaveTile.h - A workgroup's tile, by instructions of waves -*- C++
-//-*-===//
+//===- WaveTile.h - A workgroup's tile, by waves ----------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,8 +39,7 @@ public:
   void store(MatmulResult &result, mlir::ArrayRef<Value> sums,
              llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
-  /// Whether fragments of `mma` fill a tile; somebody may have written its
-  /// sizes by hand.
+  /// Whether fragments of `mma` fill a tile; its sizes may be written by hand.
   static bool fits(const Mma &mma, llvm::ArrayRef<int64_t> workgroup,
                    int64_t depth, llvm::ArrayRef<int64_t> waves);
 

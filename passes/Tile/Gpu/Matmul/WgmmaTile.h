@@ -38,14 +38,13 @@ public:
   void store(MatmulResult &result, mlir::ValueRange sums,
              llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
-  /// Whether accumulators fill a tile; somebody may have written its sizes by
-  /// hand.
+  /// Whether accumulators fill a tile; its sizes may be written by hand.
   static bool fits(llvm::ArrayRef<int64_t> workgroup,
                    llvm::ArrayRef<int64_t> waves);
 
 private:
   static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows;
-  /// Columns of an instruction, where a group of four warps has so many.
+  /// Columns of an instruction, if a group of four warps has `columns` columns.
   static int64_t getColumns(int64_t columns);
   /// Two numbers of each of four groups of eight columns, which the four lanes
   /// of a row have, become the numbers of one group for each lane.

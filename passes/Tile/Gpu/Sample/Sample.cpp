@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A workgroup has a row, which it reads from the caches time and again. Nothing
-// is sorted: the bits of logits, turned so that they are in the order of
-// numbers, are searched bit by bit for the last that top-k or top-p keeps, with
-// a count or a sum over the row for each bit; likewise the number of the token
-// that is drawn. Sums of whole numbers are exact in any order. Greedy sampling
-// reads the row once.
+// A workgroup has a row, which it reads from the caches many times. Nothing is
+// sorted: the bits of logits, turned so that they are in the order of numbers,
+// are searched bit by bit for the last that top-k or top-p keeps, with a count
+// or a sum over the row for each bit; likewise the number of the token that is
+// drawn. Sums of whole numbers are exact in any order. Greedy sampling reads
+// the row once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ static constexpr int64_t kThreads = 1024; ///< of a row
 /// What a share is a part of; one of it is everything.
 static constexpr int64_t kWholeShare = int64_t(1) << 32;
 
-/// How many tokens there is memory for: no thread has to ask whether it has a
-/// token.
+/// The number of tokens, padded so that no thread has to check whether its
+/// token exists.
 static int64_t getKeptTokens(int64_t tokens) {
   int64_t chunk = kThreads * kWidth;
   int64_t chunks = llvm::divideCeil(tokens, chunk);
@@ -46,8 +46,8 @@ struct Cut {
   Value order, end;
 };
 
-/// What is kept of a token: an i32 each. Behind the row's last token are some
-/// of no weight and order.
+/// What is kept of a token: an i32 each. Padding behind the row's last token
+/// has weight and order 0.
 struct Token {
   Value number, weight, order;
 };
@@ -84,7 +84,7 @@ private:
   Value findFirstKey();
 
   // A thread has `kWidth` neighbours of every chunk, and reads what it has
-  // written itself: none waits for others.
+  // written itself: no barrier is needed.
   enum Kept : int64_t { Weight, Order };
   Value getFirstOwn(Value number) {
     return b.add(b.mul(number, chunk), b.mul(b.thread(), kWidth));
@@ -140,7 +140,7 @@ Value Sample::createOrder(Value logit) {
 /// round, so that of equal logits the first has the largest. 0 where all are
 /// NaN.
 Value Sample::findFirstKey() {
-  // Tokens of a thread whose loads are on their way together.
+  // Tokens of a thread whose loads are in flight together.
   constexpr int64_t kAtOnce = 16;
   int64_t width = size % kWidth == 0 ? kWidth : 1;
   int64_t together = b.getThreads() * width;
@@ -245,8 +245,8 @@ Value Sample::sumWeights(OfToken holds) {
       i64, [&](const Token &token) { return getWeight(token, holds(token)); });
 }
 
-/// The largest i32 of so many bits, unsigned, for which the condition holds: it
-/// does for 0, and for none above one for which it does not.
+/// The largest unsigned number of `bits` bits for which the condition holds.
+/// The condition is monotonic and holds for 0.
 Value Sample::findLargest(int64_t bits, OfNumber holds) {
   auto step = [&](Value step, ValueRange carried) {
     Value shift = arith::SubIOp::create(b, b.i32(bits - 1), b.toI32(step));
@@ -277,8 +277,8 @@ Cut Sample::cutByCount(Value limit) {
   Value order = findLargest(32, [&](Value next) {
     return b.compare(CmpIPredicate::sge, countFrom(next), limit);
   });
-  // Seldom are there more of the last logit than are needed.
-  // All threads have the same sums, so all take the same branch.
+  // It is rare that more tokens have the last logit than are needed. All
+  // threads have the same sums, so all take the same branch.
   Value isExact = b.compare(CmpIPredicate::eq, countFrom(order), limit);
   Value end = b.ifElse(
       isExact, [&] { return b.i32(size); },
@@ -336,7 +336,7 @@ Cut Sample::choose(Value condition, function_ref<Cut()> then,
   return {branch.getResult(0), branch.getResult(1)};
 }
 
-/// Who is not chosen weighs nothing from here on.
+/// Sets the weight of the tokens that are cut off to 0.
 void Sample::forget(const Cut &cut) {
   Value least = arith::TruncIOp::create(b, i32, getSetting(SampleField::Least));
   b.forEach(b.index(0), b.index(chunks), b.index(1), [&](Value number) {
@@ -366,7 +366,8 @@ Value Sample::findDrawn() {
       total = arith::AddIOp::create(b, total, getWeight(token, holds(token)));
     return b.workgroupReduce(total, GpuBuilder::Kind::ADD);
   };
-  // The last chunk before which there is not more than that, and how much.
+  // The last chunk for which the sum before it is at most `drawn`, and that
+  // sum.
   auto step = [&](Value number, ValueRange carried) {
     Value sum = arith::AddIOp::create(b, carried[0],
                                       sumOwn(getFirstOwn(number), isAny));
@@ -378,7 +379,7 @@ Value Sample::findDrawn() {
   Values found =
       b.loop(b.index(0), b.index(chunks), 1, {zero, zero, b.index(0)}, step);
   Value before = found[1];
-  // None is behind the last: sums only reach what is there.
+  // At most the last chunk: rounding must not select one past it.
   Value which = b.min(found[2], b.index(chunks - 1));
   Value start = b.toI32(b.mul(which, chunk));
   Value place = findLargest(llvm::Log2_64(chunk), [&](Value end) {
@@ -416,7 +417,7 @@ void Sample::emit() {
       arith::SubIOp::create(b, idMask,
                             arith::AndIOp::create(b, first, idMask).getResult())
           .getResult());
-  // Below is what -infinity and NaN give.
+  // Orders below this are those of -infinity and NaN.
   Value isThere = b.compare(CmpIPredicate::sge, first,
                             number(i64, int64_t(0x00800000) << idBits));
   Value isDrawn =

@@ -1,4 +1,4 @@
-//===- GramEpilogue.cpp - What becomes of a tile of cosines ---------------===//
+//===- GramEpilogue.cpp - Reduces a tile of cosines -----------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ using namespace gist;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-/// Columns whose comparisons may be under way at once: on gfx942 each takes two
+/// Columns whose comparisons may be in flight at once: on gfx942 each takes two
 /// scalar registers.
 static constexpr int64_t kColumnsTogether = 4;
 /// Columns of a word of bits.
@@ -51,8 +51,9 @@ GramEpilogue::Row GramEpilogue::loadRow(unsigned fragment, unsigned laneRow) {
   row.bound = getBound(row.id);
   row.begin = token.begin;
   row.best = b.f32(-std::numeric_limits<float>::infinity());
-  // -1 is the largest unsigned id, so anybody wins a tie against nobody.
-  row.who = b.i32(-1);
+  // The sentinel -1 is the largest unsigned id, so every id wins a tie against
+  // it.
+  row.owner = b.i32(-1);
   row.words.assign(tile.getWaveColumns() / kWord, b.i32(0));
   return row;
 }
@@ -87,7 +88,7 @@ void GramEpilogue::run(Improve improve, Store store) {
         Value wins =
             b.both(counts, b.compare(CmpFPredicate::OGT, cosine, row.best));
         row.best = b.select(wins, cosine, row.best);
-        row.who = b.select(wins, column.id, row.who);
+        row.owner = b.select(wins, column.id, row.owner);
       }
       if (store) {
         Value covers =
@@ -118,23 +119,24 @@ void GramEpilogue::run(Improve improve, Store store) {
 /// Among the lanes that share a row.
 void GramEpilogue::reduceBest(Row &row) {
   for (int64_t mask : tile.getRowShuffles()) {
-    Value best = b.exchange(row.best, mask), who = b.exchange(row.who, mask);
-    // Nobody, as the largest unsigned number, loses every tie.
+    Value best = b.exchange(row.best, mask),
+          owner = b.exchange(row.owner, mask);
+    // The sentinel -1 is the largest unsigned id, so it loses every tie.
     Value isTie = b.both(b.compare(CmpFPredicate::OEQ, best, row.best),
-                         b.compare(CmpIPredicate::ult, who, row.who));
+                         b.compare(CmpIPredicate::ult, owner, row.owner));
     Value wins = arith::OrIOp::create(
         b, b.compare(CmpFPredicate::OGT, best, row.best), isTie);
     row.best = b.select(wins, best, row.best);
-    row.who = b.select(wins, who, row.who);
+    row.owner = b.select(wins, owner, row.owner);
   }
 }
 
 void GramEpilogue::writeBest(Row &row, Improve improve) {
   Value exists = b.both(b.compare(CmpIPredicate::sge, row.id, b.i32(0)),
-                        b.compare(CmpIPredicate::sge, row.who, b.i32(0)));
+                        b.compare(CmpIPredicate::sge, row.owner, b.i32(0)));
   Value isWriter = b.isEqual(tile.getLaneColumn(), 0);
   b.ifThen(b.both(isWriter, exists),
-           [&] { improve(row.id, row.best, row.who); });
+           [&] { improve(row.id, row.best, row.owner); });
 }
 
 void GramEpilogue::reduceBits(Row &row) {

@@ -1,4 +1,4 @@
-//===- GramEpilogue.h - What becomes of a tile of cosines -------*- C++ -*-===//
+//===- GramEpilogue.h - Reduces a tile of cosines ---------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ namespace gist {
 enum GramUse : int64_t {
   kUseCover =
       1, ///< a row is covered if one of its cosines reaches the threshold
-  kUseBest = 2, ///< the largest cosine of a row, and who has it
+  kUseBest = 2, ///< the largest cosine of a row, and its column
   kUseBits = 4, ///< one bit per cosine: does it reach the threshold?
 };
 
@@ -27,8 +27,8 @@ enum GramUse : int64_t {
 class GramEpilogue {
 public:
   using Value = mlir::Value;
-  /// Takes the id of a row, its largest cosine and who has it.
-  using Improve = llvm::function_ref<void(Value id, Value cosine, Value who)>;
+  /// Takes the id of a row, its largest cosine and the id of that column.
+  using Improve = llvm::function_ref<void(Value id, Value cosine, Value owner)>;
   /// Takes the id of a row, a word of 32 columns of the tile and its bits.
   using Store = llvm::function_ref<void(Value id, Value word, Value bits)>;
 
@@ -51,15 +51,15 @@ public:
   /// Only columns with ids below `getBound(id)` of a row count.
   llvm::function_ref<Value(Value rowId)> getBound;
 
-  /// Calls `improve` for rows with a column that counts, null if nobody asks,
-  /// and `store` for all words of bits, null if nobody asks.
+  /// Calls `improve` for rows with a column that counts and `store` for all
+  /// words of bits; either may be null.
   void run(Improve improve, Store store);
 
 private:
   struct Row {
     unsigned fragment, laneRow;
     Value id, scale, bound, begin;
-    Value best, who;                ///< so far
+    Value best, owner;              ///< so far
     llvm::SmallVector<Value> words; ///< of bits
   };
   struct Column {

@@ -71,7 +71,7 @@ Value GramTile::getPower(Value scale) {
   Value power =
       arith::BitcastOp::create(b, b.getF32Type(), getExponent(b, scale));
   power = arith::MulFOp::create(b, power, b.f32(kRoundedNorm));
-  // An exponent alone is infinity where there was no number.
+  // The exponent of a NaN alone would be infinity.
   Value isNumber = b.compare(arith::CmpFPredicate::ORD, scale, scale);
   return b.select(isNumber, power, scale);
 }
@@ -111,7 +111,7 @@ SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side, Value ids) {
     }
     piece.row = b.div(number, inRow);
     piece.column = b.mul(b.rem(number, inRow), chunk);
-    // Where there is no token the first one is multiplied in vain.
+    // Padding multiplies token 0; the result is not used.
     piece.id = b.max(b.readNumber(ids, piece.row), b.index(0));
     if (form == Form::Split)
       piece.scale = arith::MulFOp::create(b, b.read(side.scales, piece.row),
@@ -181,7 +181,7 @@ Value GramTile::copy(const Side &side, const Piece &piece, Value step,
     count = b.select(b.isLess(column, size), b.index(chunk), b.index(0));
     column = b.min(column, b.index(size - chunk));
   }
-  // A piece that is twice somebody's is copied twice, to the same place.
+  // A piece that two threads have is copied twice, to the same place.
   Values place = {stage, piece.row,
                   side.tile.getPlace(b, piece.row, piece.column)};
   return nvgpu::DeviceAsyncCopyOp::create(
@@ -309,7 +309,7 @@ void GramTile::computeAsynchronously(Value begin, Value count) {
         // Copies are closed in each step, also where there are none, so the
         // number of groups to wait for is always the same.
         waitForCopies(b, stages - 2);
-        b.barrier(); // Everybody's copies are there, and a stage is free.
+        b.barrier(); // All copies have arrived, and a stage is free.
         copyAll(begin, count, b.add(number, stages - 1));
         return multiply(b.rem(number, stages), sums);
       });
@@ -368,7 +368,7 @@ void GramTile::computeStarted(Value begin, Value end) {
   computeSteps(begin, b.sub(end, begin));
 }
 
-/// Those that are in flight before the first step.
+/// Starts the copies that are in flight before the first step.
 void GramTile::startCopies(Value begin, Value count) {
   int64_t ahead = isWgmma() ? stages - 2 : isAsynchronous ? stages - 1 : 0;
   for (int64_t number = 0; number < ahead; ++number)
@@ -537,9 +537,9 @@ void GramTile::addSums(Value condition, Value buffer, Value place, Value first,
                                   condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  // In the order of the depth, whoever adds: the sum is always the same. On
-  // sm_90 the loads of two parts are on their way together; the second one of
-  // the last two may be the first again, and counts nothing.
+  // In the order of the depth, so that the sum does not depend on which
+  // workgroup adds. On sm_90 the loads of two parts are in flight together; the
+  // second one past the end is the last part again, times zero.
   int64_t parts = b.getGpu().kind == GpuKind::Nvidia ? 2 : 1;
   Values sums(accumulators.size(), makeZero());
   auto add = [&](Value number, ValueRange carried) {

@@ -52,8 +52,8 @@ public:
   struct Side {
     int64_t extent;
     SharedTile tile, low; ///< `low` where f32 is split
-    /// Token ids, and inverse norms: not a number where there is no token or
-    /// it has no direction.
+    /// Token ids, and inverse norms: NaN where there is no token or it has no
+    /// direction.
     mlir::Value ids, scales;
     mlir::Value nextIds; ///< for startNext(); null unless canStart()
   };
@@ -64,7 +64,7 @@ public:
   /// makes of them.
   bool isRounded() const { return form == Form::Rounded; }
   /// The power of two by which a row is multiplied before it is rounded, from
-  /// its inverse norm; not a number if that is none.
+  /// its inverse norm; NaN if that is NaN.
   mlir::Value getPower(mlir::Value scale);
   /// Numbers as f32, after being multiplied by `power` and rounded.
   mlir::Value round(mlir::Value numbers, mlir::Value power);
@@ -110,8 +110,8 @@ public:
   /// Where the sum of a row and a column of the tile lies among those stored.
   mlir::Value getSumPlace(mlir::Value row, mlir::Value column);
 
-  /// Lets this wave stand for wave `number` of the tile in all of the above and
-  /// below that is no product; for itself if null.
+  /// Lets this wave act as wave `number` of the tile in everything here but the
+  /// products; as itself if null.
   void standFor(mlir::Value number) { standIn = number; }
   /// Waves of a tile along its columns, and sets of rows that waves share; the
   /// rows of a set are neighbours, the sets in the order of their numbers.

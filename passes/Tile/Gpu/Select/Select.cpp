@@ -48,7 +48,7 @@ GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
     return GpuSelectionAttr::get(context, kRows, columns, depth, waves, stages,
                                  instruction, element, group, loads);
   };
-  if (isSmall) { // The target's GPU multiplies it: its attribute says so.
+  if (isSmall) { // The target's attribute says that its GPU multiplies it.
     element = Float8E4M3FNUZType::get(context);
     return getTile(2 * kRows, 64, {2, 2}, 2, Instruction::Mfma32x32x16);
   }
@@ -64,8 +64,8 @@ GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
                  : getTile(kRows, 64, {2, 4}, 3, Instruction::Mma16x8x16);
 }
 
-/// Whether the generator can obey a tile, which somebody may have written by
-/// hand, for the rows of this selection on this GPU.
+/// Whether the generator supports a tile, which may be written by hand, for the
+/// rows of this selection on this GPU.
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(expectTile<GpuSelectionAttr>(kernel)))
     return failure();

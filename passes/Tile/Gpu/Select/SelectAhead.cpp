@@ -5,16 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between two tiles that a workgroup draws one by one it asks for a ticket,
-// what the ticket means, where the tile is, which tokens it has and what their
-// scales are, and copies their first numbers: each waits for the one before,
-// and nothing is multiplied meanwhile. So where copies are asynchronous a
-// workgroup has one item, every so many whole tiles and then a share of the
-// others, and all of that overlaps:
+// Between two tiles that a workgroup draws one by one it draws a ticket, looks
+// up the tile, its tokens and their scales, and copies their first numbers:
+// each step waits for the one before, and nothing is multiplied meanwhile. So
+// where copies are asynchronous a workgroup has one item, every so many whole
+// tiles and then a share of the others, and all of that overlaps:
 //
 //   where tiles are           found before the first one, one by each thread
-//   ids of the next tile      on their way while this one is multiplied
-//   its first copies, scales  on their way while this one is reduced
+//   ids of the next tile      in flight while this one is multiplied
+//   its first copies, scales  in flight while this one is reduced
 //
 // Workgroups have neighbouring tiles at a time, whose rows they share in the
 // cache.
@@ -37,7 +36,7 @@ void SelectKernel::emitAhead(Value item) {
   Value whole = rounds.get(kWholeTiles), split = rounds.get(kSplitTiles);
   Value shares = rounds.get(kSplitItems), firstSplit = whole, isRecall;
   if (canRecall()) {
-    // No step of any tile, and so no shares.
+    // A recall multiplies no steps, so it has no shares.
     isRecall = b.isEqual(rounds.get(kRecall), 1);
     whole = b.select(isRecall, b.add(whole, split), whole);
     shares = b.select(isRecall, b.index(0), shares);
@@ -71,7 +70,7 @@ void SelectKernel::emitAhead(Value item) {
   // As many at once as there are places.
   b.forEach(zero, parts, b.index(threads), [&](Value first) {
     Value count = b.min(b.sub(parts, first), b.index(threads));
-    b.barrier(); // Nobody reads the places before.
+    b.barrier(); // The places before have been read.
     b.ifThen(b.isLess(b.thread(), count),
              [&] { writePlace(getPart(b.add(first, b.thread())).tile); });
     b.barrier();
@@ -79,8 +78,8 @@ void SelectKernel::emitAhead(Value item) {
   });
 }
 
-/// Computes `count` parts, whose places are known. Tiles that have nothing to
-/// compare are few, and are computed like others.
+/// Computes `count` parts, whose places are known. Tiles without anything to
+/// compare are rare, and are computed like others.
 void SelectKernel::emitParts(Value count, function_ref<Part(Value)> getPart) {
   auto start = [&](Value number) {
     Part part = getPart(number);
@@ -97,9 +96,9 @@ void SelectKernel::emitParts(Value count, function_ref<Part(Value)> getPart) {
     Part part = getPart(number);
     Place place = readPlace(number);
     Value next = b.add(number, 1);
-    // The last one's own again: that is cheaper than a branch.
+    // Past the end the last part's ids again: that is cheaper than a branch.
     Values ids = loadIds(readPlace(b.min(next, b.sub(count, 1))));
-    // What is asked when the tile is reduced.
+    // Read now, used when the tile is reduced.
     Values words;
     for (int64_t i = 0; i < kNumGramWords; ++i)
       words.push_back(rounds.get(b.add(place.config, i)));
@@ -113,14 +112,15 @@ void SelectKernel::emitParts(Value count, function_ref<Part(Value)> getPart) {
     reduceTile(word, place.columnTile, part);
     if (hasColumns())
       b.ifThen(b.both(isOfBits(word(kUse)), b.isEqual(part.begin, 0)), [&] {
-        // Who computes the last tile of its rows writes the zeros behind it.
+        // The workgroup of the last tile of a row of tiles writes the zeros
+        // behind it.
         Value behind = b.add(place.columnTile, 1);
         Value end = b.ceilDiv(word(kColumnCount), gram.getColumns());
         b.ifThen(b.compare(CmpIPredicate::sge, behind, place.width), [&] {
           clearBits(behind, b.max(end, behind), word(kFirstBit));
         });
       });
-    b.barrier(); // Nobody reads what is known of this tile's tokens.
+    b.barrier(); // What is known of this tile's tokens has been read.
     storeIds(ids, /*isNext=*/false);
     storeScales(scales);
     b.barrier();
@@ -144,7 +144,7 @@ void SelectKernel::forSides(
   size_t i = 0;
   for (unsigned number : {0, 1}) {
     int64_t extent = gram.getSide(number).extent, threads = b.getThreads();
-    // Threads that have no token of a side do the same as others do.
+    // Threads without a token of a side run the same code.
     for (int64_t first = 0; first < extent; first += threads)
       body(number, b.rem(b.add(b.thread(), first), extent), i++);
   }

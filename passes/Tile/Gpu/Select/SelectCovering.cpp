@@ -24,18 +24,18 @@
 // sequences compute that first, and then compare the r tokens with earlier ones
 // that were not kept: r (T - r) / 2 cosines more, r (2 T - r) / 2 with the
 // above, which is never more than T^2 / 2. For r = T / 4 it is 7 / 32 T^2.
-// Who is nearest to a token is known unless that one was kept by the first rule
-// and is not by the second.
+// The nearest representative of a token is then known unless the first rule
+// kept it and the second does not.
 //
 // `rule covering`: the columns of a chunk are the inherited representatives. A
-// token that is no column and that no kept column covers is under suspicion;
+// token that is not a column and that no kept column covers is a suspect;
 // suspects become columns, and the chunk is decided again. Without suspects
 // every kept token is a column, all that can cover a token has been compared
 // with it, and the result is the greedy covering itself. With a good hint that
 // is T r / 2 cosines, and the nearest representative is known but for tokens
-// whose nearest column was dropped. If there are more suspects than columns the
-// chunk ends before the first one that has no place; a bad hint so costs time
-// and nothing else.
+// whose nearest column was dropped. If there are more suspects than free
+// columns the chunk ends before the first one that does not fit: a bad hint
+// costs only time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ using Values = GpuBuilder::Values;
 /// Tokens of a chunk without a hint.
 static constexpr int64_t kChunk = 2048;
 static_assert(kChunk <= kMaxColumns);
-/// Up to so many tokens `against all` is computed as it says: more rounds would
+/// Up to this many tokens `against all` is computed directly: more rounds would
 /// take longer than more cosines.
 static constexpr int64_t kDirect = 2 * kChunk;
 /// Columns that inherited representatives leave to suspects.
@@ -147,7 +147,7 @@ void SelectKernel::openChunk() {
   if (problem.rule == SelectRule::All) {
     products[1].use = b.select(isDirect, b.index(kUseCover), b.index(kUseBits));
     next = arith::OrIOp::create(b, isDone, isDirect);
-    // What is kept against earlier ones that are not.
+    // Kept tokens against earlier ones that are not kept.
     b.ifThen(isDone, [&] {
       compact.run(
           zero, rounds.tokens, zero,
@@ -251,7 +251,7 @@ void SelectKernel::closeChunk() {
 // Suspects
 //===----------------------------------------------------------------------===//
 
-/// Finds tokens that are no columns and that no kept column covers, and says
+/// Finds tokens that are not columns and that no kept column covers, and marks
 /// which are kept columns.
 void SelectKernel::emitCheck(Value item) {
   Value begin = rounds.get(kChunkBegin), end = rounds.get(kChunkEnd);
@@ -306,7 +306,8 @@ void SelectKernel::emitCheck(Value item) {
 void SelectKernel::addSuspects() {
   Value begin = rounds.get(kChunkBegin), end = rounds.get(kChunkEnd);
   Value columns = rounds.get(kNumColumns);
-  // Whole tiles: who multiplies with the new ones leaves the old bits alone.
+  // New columns begin at a whole tile, so that their product does not overwrite
+  // the old bits.
   int64_t width = gram.getColumns();
   Value first = b.mul(b.ceilDiv(columns, width), width);
   Value room = b.sub(b.index(kMaxColumns), first);
@@ -319,7 +320,7 @@ void SelectKernel::addSuspects() {
       [&] { return end; });
   b.barrier(); // All have read the words that change now.
   rounds.set(kChunkEnd, newEnd);
-  // A chunk of all tokens leaves nothing to be done but to list them.
+  // After a chunk of all tokens they only have to be listed.
   Value isNone = b.isEqual(count, 0);
   Value isWhole = b.both(b.isEqual(begin, 0),
                          b.compare(CmpIPredicate::eq, newEnd, rounds.tokens));

@@ -7,7 +7,8 @@
 //
 // Among few tokens most time would pass between rounds, in which one workgroup
 // decides and all others wait. Where the sums of all pairs s < t have room in
-// memory, all is known beforehand and nobody has to decide what comes next:
+// memory, the work is known beforehand and no workgroup has to decide what
+// comes next:
 //
 //   norms    of a few rows each, unless the diagonal of the sums has them
 //   shares   equal parts of the steps of all tiles, one after the other; each
@@ -34,7 +35,7 @@ using arith::CmpIPredicate;
 using LLVM::AtomicBinOp;
 using Values = GpuBuilder::Values;
 
-/// Shares of a tile, on average: who adds reads one after the other.
+/// Shares of a tile, on average: they are added one after the other.
 static constexpr int64_t kMaxParts = 8;
 /// Steps of a share, at least.
 static constexpr int64_t kMinSteps = 4;
@@ -91,7 +92,7 @@ Value SelectKernel::countTiles(Value row) {
   int64_t rows = gram.getRows(), columns = gram.getColumns();
   if (rows % columns == 0)
     return b.mul(b.div(b.mul(row, b.add(row, 1)), 2), rows / columns);
-  // Every so many rows have one tile more.
+  // Every `same` rows there is one more tile.
   assert(columns % rows == 0 && "one side is a multiple of the other");
   int64_t same = columns / rows;
   // Rows of one level have `next` tiles each.
@@ -147,7 +148,7 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
   int64_t steps = gram.getSteps();
   if (gram.multipliesScaled())
     rounds.waitFor(plan.norms);
-  // What norms do beside norms, where there are none.
+  // Without items for norms, the shares clear the tokens.
   if (hasDiagonal()) {
     Value count =
         div32(b.sub(b.add(rounds.tokens, plan.shares), 1), plan.shares);
@@ -162,7 +163,7 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
   Value sums = rounds.getSplitPlace();
   b.forEach(
       b.div(begin, steps), b.ceilDiv(end, steps), b.index(1), [&](Value tile) {
-        // Where is it?
+        // The row and column of the tile.
         Values place = b.loop(
             b.index(0), plan.rowTiles, 1, Values(3, b.index(0)),
             [&](Value row, ValueRange carried) {
@@ -297,7 +298,7 @@ Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
               b.add(b.mul(b.add(first, tile), gram.getSumWords()), place)));
     counts.push_back(b.sub(last, first));
   }
-  // No tile has more parts. Two at a time are on their way.
+  // No tile has more parts. Two at a time are in flight.
   constexpr int64_t kTogether = 2;
   Value most = b.add(div32(b.mul(plan.shares, steps), plan.steps), 2);
   sums = b.loop(
@@ -365,8 +366,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   group.firstTile = countTiles(group.rowTile);
   group.units = b.ceilDiv(group.end, gram.getWaveColumns());
   Value firstRow = b.mul(group.rowTile, gram.getRows());
-  // Drawn now and noted later: the atomic is on its way while scales are
-  // loaded.
+  // Drawn now and noted later: the atomic runs while scales are loaded.
   Value left = rounds.leaveEarly();
   loadScales(plan, group);
   rounds.noteLeft(left);
@@ -386,7 +386,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
     };
   };
 
-  // Which of the earlier tokens cover a row?
+  // Which of the earlier tokens cover each row.
   SmallVector<Values> sums;
   forUnits(plan, group, sums, [&](Value columnTile) {
     setReader(columnTile);
@@ -399,7 +399,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   b.barrier();
   settle(group);
 
-  // Who is nearest among those that are kept?
+  // The nearest kept token of each row.
   if (hasNearest()) {
     forTokens(b.index(0), group.end, [&](Value i) {
       Value scale = b.select(hasBit(kept, i), b.read(columnScales, i),
@@ -410,10 +410,10 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
     forUnits(plan, group, sums, [&](Value columnTile) {
       setReader(columnTile);
       epilogue.run(
-          [&](Value id, Value cosine, Value who) {
+          [&](Value id, Value cosine, Value owner) {
             Value row = b.sub(b.toIndex(id), group.begin);
-            atomicUpdate(b, AtomicBinOp::umax, getKey(cosine, who), bestOfGroup,
-                         b.mul(row, 2));
+            atomicUpdate(b, AtomicBinOp::umax, getKey(cosine, owner),
+                         bestOfGroup, b.mul(row, 2));
           },
           nullptr);
     });
@@ -440,7 +440,7 @@ void SelectKernel::settle(const Group &group) {
                        [&] { judgeToken(t, b.sub(t, group.begin)); });
             });
   b.barrier(); // All have read the sets.
-  // What has been said so far.
+  // What is decided so far.
   Value open =
       b.loop(b.thread(), words, b.getThreads(), none,
              [&](Value i, ValueRange carried) {
@@ -451,7 +451,7 @@ void SelectKernel::settle(const Group &group) {
                Value isKept = get(kKeptSet);
                Value said = arith::OrIOp::create(b, isKept, get(kDroppedSet));
                Value isOpen = arith::XOrIOp::create(b, said, all);
-               // Nobody speaks for tokens past the end.
+               // Tokens past the end are never decided.
                Value rest = b.sub(group.end, b.mul(i, 32));
                Value inside = arith::SubIOp::create(
                    b, getBit(b.min(rest, b.index(31))), b.i32(1));
@@ -470,15 +470,15 @@ void SelectKernel::settle(const Group &group) {
   scf::YieldOp::create(b);
 }
 
-/// Says what becomes of token t, row `row` of the group, if that is known; a
-/// wave takes part.
+/// Decides token t, row `row` of the group, if that is already possible. All
+/// lanes of a wave take part.
 void SelectKernel::judgeToken(Value t, Value row) {
   Value none = b.i32(0);
   Values found =
       b.loop(b.lane(), b.add(b.div(t, 32), 1), b.getGpu().waveSize,
              Values{none, none}, [&](Value word, ValueRange carried) -> Values {
                Value bits = b.read(bitsOfGroup, {row, word});
-               // Against all tokens, whoever covers one drops it.
+               // Against all tokens, any token that covers one drops it.
                if (problem.rule == SelectRule::All)
                  return {arith::OrIOp::create(b, carried[0], bits), none};
                auto meet = [&](Value any, Value set) -> Value {

@@ -101,8 +101,8 @@ void SelectKernel::writeLimits(const Product &product, SelectArray table,
     rounds.write(b.i32(0), table, b.add(first, tile));
   });
   b.barrier();
-  // The first tile whose last token is after column j; there is none after the
-  // last column.
+  // The first tile whose last token is after column j; past the last column
+  // this is the number of tiles.
   auto getTile = [&](Value j) {
     Value last = b.sub(columns.count, 1);
     Value id = rounds.readNumber(*columns.array, b.min(j, last));
@@ -127,7 +127,7 @@ void SelectKernel::writeLimits(const Product &product, SelectArray table,
 
 /// Writes how many columns of tiles the row tiles of a group have, behind where
 /// the groups start; returns how many tiles these are. A product of bits has at
-/// least one for each row tile, as somebody writes the zeros of its columns.
+/// least one tile for each row tile, which writes the zeros of its columns.
 Value SelectKernel::writeWidths(const Product &product, SelectArray table,
                                 Value group, Value numGroups) {
   Value numRows = product.rows.count, numColumns = product.columns.count;
@@ -152,7 +152,7 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
       columns = b.min(limits[i], numColumns);
     else if (product.getLimit)
       columns = b.min(product.getLimit(lastRows[i]), numColumns);
-    // They ascend, which is what finds a tile again.
+    // Widths ascend, which the search for a tile relies on.
     width = b.max(
         width, b.div(b.add(b.max(columns, b.index(0)), gram.getColumns() - 1),
                      gram.getColumns()));
@@ -192,10 +192,9 @@ std::tuple<Value, Value, Value> SelectKernel::findProduct(Value number) {
   return {config, groups, number};
 }
 
-/// Computes a part of a tile, and reduces the tile if that is the last to be
-/// there.
+/// Computes a part of a tile, and reduces the tile if that part finishes last.
 void SelectKernel::emitTile(const Part &part) {
-  // Which product, which group of rows, which tile of it?
+  // Find the product, the group of rows and the tile in it.
   auto [config, groups, number] = findProduct(part.tile);
   auto word = [&, config = config](int64_t i) {
     return rounds.get(b.add(config, i));
@@ -222,8 +221,8 @@ void SelectKernel::emitTile(const Part &part) {
   });
   if (!hasColumns())
     return;
-  // Who computes the first part of nothing writes zeros, and who computes the
-  // last tile of its rows those behind it.
+  // The first part of an empty tile writes zeros, and that of the last tile of
+  // a row of tiles those behind it.
   rounds.ifThenHere(
       b.both(isOfBits(word(kUse)), b.isEqual(part.begin, 0)), [&] {
         Value next = b.add(columnTile, 1);
@@ -317,7 +316,7 @@ std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
 
 /// The group of tile `number` of a product and its first tile, in `found`.
 void SelectKernel::findTile(Value config, Value groups, Value number) {
-  b.barrier(); // Nobody reads what was found before.
+  b.barrier(); // What was found before has been read.
   forTokens(b.index(0), rounds.get(b.add(config, kNumGroups)), [&](Value g) {
     Value begin = b.readNumber(rounds.scratch, b.add(groups, g));
     Value end = b.readNumber(rounds.scratch, b.add(b.add(groups, g), 1));
@@ -351,7 +350,7 @@ Value SelectKernel::readId(const TokenList &list, Value i) {
   return b.select(isList, listed, b.add(list.first, i));
 }
 
-/// The scale of token `id` of a side; not a number if it does not count.
+/// The scale of token `id` of a side; NaN if it does not count.
 Value SelectKernel::readScale(unsigned side, Value exists, Value id) {
   Value counts = exists;
   // Sums that are recalled are those of all tokens; representatives count.
@@ -396,7 +395,7 @@ Value SelectKernel::getBound(Value reach, Value id) {
                   b.i32(std::numeric_limits<int32_t>::max()), bound);
 }
 
-/// What becomes of the sums of a tile, once all its parts are there.
+/// Reduces the sums of a tile, once all its parts are added.
 void SelectKernel::reduceTile(function_ref<Value(int64_t)> word,
                               Value columnTile, const Part &part) {
   Value isLast = joinParts(part);
@@ -405,8 +404,8 @@ void SelectKernel::reduceTile(function_ref<Value(int64_t)> word,
     Value reach = word(kReach), use = word(kUse);
     auto boundOf = [&](Value id) { return getBound(reach, id); };
     epilogue.getBound = boundOf;
-    auto improveRow = [&](Value id, Value cosine, Value who) {
-      improve(word, id, cosine, who);
+    auto improveRow = [&](Value id, Value cosine, Value owner) {
+      improve(word, id, cosine, owner);
     };
     Value isBits = b.compare(CmpIPredicate::sge, use, b.index(kUseBits));
     Value isNone = b.isLess(use, kUseBits);
@@ -434,7 +433,7 @@ void SelectKernel::reduceTile(function_ref<Value(int64_t)> word,
 }
 
 /// Ordered as unsigned integers: cosines first, then smaller ids.
-Value SelectKernel::getKey(Value cosine, Value who) {
+Value SelectKernel::getKey(Value cosine, Value owner) {
   Value raw = arith::BitcastOp::create(b, b.getI32Type(), cosine);
   Value sign = arith::ShRSIOp::create(b, raw, b.i32(31));
   Value flip =
@@ -442,7 +441,8 @@ Value SelectKernel::getKey(Value cosine, Value who) {
   Value high = arith::ExtUIOp::create(
       b, b.getI64Type(), arith::XOrIOp::create(b, raw, flip).getResult());
   Value low = arith::ExtUIOp::create(
-      b, b.getI64Type(), arith::XOrIOp::create(b, who, b.i32(-1)).getResult());
+      b, b.getI64Type(),
+      arith::XOrIOp::create(b, owner, b.i32(-1)).getResult());
   return arith::OrIOp::create(
       b,
       arith::ShLIOp::create(b, high, b.constant(b.getI64Type(), 32))
@@ -452,13 +452,13 @@ Value SelectKernel::getKey(Value cosine, Value who) {
 
 Value SelectKernel::getNearest(Value low, Value high) {
   Value found = b.compare(CmpIPredicate::ne, high, b.i32(0));
-  Value who = arith::XOrIOp::create(b, low, b.i32(-1));
-  return b.select(found, who, b.i32(-1));
+  Value owner = arith::XOrIOp::create(b, low, b.i32(-1));
+  return b.select(found, owner, b.i32(-1));
 }
 
 /// What the largest cosine of a row, in a product's columns, means.
 void SelectKernel::improve(function_ref<Value(int64_t)> word, Value id,
-                           Value cosine, Value who) {
+                           Value cosine, Value owner) {
   Value use = b.toI32(word(kUse)), token = b.toIndex(id);
   auto isUse = [&](int64_t which) {
     Value bit = arith::AndIOp::create(b, use, b.i32(which));
@@ -471,7 +471,7 @@ void SelectKernel::improve(function_ref<Value(int64_t)> word, Value id,
   b.ifThen(isUse(kUseBest), [&] {
     // Several workgroups have columns of this row. The largest key wins in any
     // order.
-    atomicUpdate(b, LLVM::AtomicBinOp::umax, getKey(cosine, who),
+    atomicUpdate(b, LLVM::AtomicBinOp::umax, getKey(cosine, owner),
                  rounds.scratch,
                  rounds.getPlace(SelectArray::Best, b.mul(token, 2)));
   });

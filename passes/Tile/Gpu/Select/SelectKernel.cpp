@@ -22,7 +22,7 @@ using Values = GpuBuilder::Values;
 
 /// Rows of which one wave computes the norms one after the other.
 static constexpr int64_t kNormRowsOfWave = 2;
-/// Loads of a row that a lane has under way at once, where rows are long.
+/// Loads of a row that a lane has in flight at once, where rows are long.
 static constexpr int64_t kNormLoads = 16;
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
@@ -256,7 +256,7 @@ void SelectKernel::emitNormsOf(Value set) {
   }
 }
 
-/// The inverse norm, from its square; not a number where there is none.
+/// The inverse norm, from its square; NaN if the token has no direction.
 Value SelectKernel::getScale(Value square) {
   // False for what is not a number: the comparisons are ordered.
   auto compare = [&](CmpFPredicate predicate, double bound) -> Value {
@@ -301,14 +301,14 @@ void SelectKernel::clearToken(Value t) {
 // Results
 //===----------------------------------------------------------------------===//
 
-void SelectKernel::writeNearest(Value t, Value who,
+void SelectKernel::writeNearest(Value t, Value owner,
                                 function_ref<Value(Value)> getRank) {
   if (problem.to.nearest)
-    b.write(who, problem.to.nearest, at(t));
+    b.write(owner, problem.to.nearest, at(t));
   if (!problem.to.weight)
     return;
-  b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
-    Value slot = getRank(b.toIndex(who));
+  b.ifThen(b.compare(CmpIPredicate::sge, owner, b.i32(0)), [&] {
+    Value slot = getRank(b.toIndex(owner));
     if (head)
       slot = b.add(b.mul(head, rounds.tokens), slot);
     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.to.weight, slot);
@@ -325,11 +325,11 @@ void SelectKernel::emitFinish(Value item) {
   Value high =
       b.read(problem.to.scratch,
              rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), 1)));
-  Value who = b.select(isKept, b.toI32(safe), getNearest(low, high));
+  Value owner = b.select(isKept, b.toI32(safe), getNearest(low, high));
   auto getRank = [&](Value id) {
     return rounds.readNumber(SelectArray::Rank, id);
   };
-  b.ifThen(exists, [&] { writeNearest(t, who, getRank); });
+  b.ifThen(exists, [&] { writeNearest(t, owner, getRank); });
   if (!problem.to.removed)
     return;
   Value isCommon =

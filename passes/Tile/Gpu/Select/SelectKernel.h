@@ -10,7 +10,7 @@
 //   norms    inverse norms; everything starts empty
 //   gram     which tokens are covered, by the rule's own products
 //   close    ids and ranks (SelectWords.cpp)
-//   gram     the nearest representative of tokens that do not know theirs
+//   gram     nearest representatives that are still unknown
 //   finish   nearest ids and weights
 //
 // SelectGram.cpp, SelectShares.cpp and SelectAhead.cpp compute products,
@@ -41,13 +41,13 @@ enum class SelectRule { All, Kept, Covering, Paper };
 /// rule needs, in this order, chunks again and again.
 enum class SelectStage : int64_t {
   Start,
-  Decide,  ///< the products of a chunk are there
+  Decide,  ///< the products of a chunk are done
   Suspect, ///< suspects of a chunk have been marked
   Outside, ///< paper: the inherited ones have been compared
-  List,    ///< it is known who is kept
-  Rank,    ///< and words say so
-  Close,   ///< ids and ranks are there
-  Nearest, ///< and who is nearest
+  List,    ///< it is known which tokens are kept
+  Rank,    ///< their words are written
+  Close,   ///< ids and ranks are written
+  Nearest, ///< the nearest representatives are known
   End,
 };
 
@@ -165,10 +165,10 @@ private:
                   const Part &part);
   Value joinParts(const Part &part);
   void improve(llvm::function_ref<Value(int64_t)> word, Value id, Value cosine,
-               Value who);
-  /// A cosine and who has it as one number, of which the larger is nearer; and
-  /// who has such a number, -1 for zero.
-  Value getKey(Value cosine, Value who);
+               Value owner);
+  /// A cosine and the id of its token as one key, of which the larger is
+  /// nearer; and the id of such a key, -1 for zero.
+  Value getKey(Value cosine, Value owner);
   Value getNearest(Value low, Value high);
   TokenList readList(unsigned number, llvm::function_ref<Value(int64_t)> word);
   Value readId(const TokenList &list, Value i);
@@ -225,9 +225,9 @@ private:
   void decidePaper(Value stage);
   void decideCovering(Value stage);
   void markInherited();
-  /// The representatives are the tokens that are not covered: words say so
-  /// next, then all tokens are closed, and the nearest of those that do not
-  /// know theirs is found.
+  /// The representatives are the tokens that are not covered: next their words
+  /// are written, then all tokens are closed, and nearest representatives that
+  /// are still unknown are found.
   void rankKept();
   void decideNearest();
   void publishLost();
@@ -247,12 +247,13 @@ private:
   void storeKept();
   void loadKept();
   Value isColumnKept(Value column) { return hasBit(kept, column); }
-  /// Whether bit `column` of a set in workgroup memory is there; that bit.
+  /// Whether bit `column` of a set in workgroup memory is set; that bit.
   Value hasBit(Value set, Value column);
   Value getBit(Value column);
 
-  /// Says who is nearest to token t, -1 for nobody, and counts it there.
-  void writeNearest(Value t, Value who,
+  /// Writes the nearest representative of token t, -1 for none, and counts t as
+  /// its member.
+  void writeNearest(Value t, Value owner,
                     llvm::function_ref<Value(Value)> getRank);
 
   // Helpers.

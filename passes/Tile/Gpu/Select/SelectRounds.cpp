@@ -53,7 +53,7 @@ void SelectRounds::computeHere(function_ref<void()> body) {
   setTokens(gist::computeHere(b, tokens));
   Operation *begin = &*std::prev(b.getInsertionPoint());
   body();
-  // Who asks for these numbers in what has been written takes the hidden ones.
+  // The ops that `body` has written use the hidden copies of these numbers.
   auto isWritten = [&](OpOperand &use) {
     Operation *user = begin->getBlock()->findAncestorOpInBlock(*use.getOwner());
     return user && begin->isBeforeInBlock(user);
@@ -140,7 +140,8 @@ void SelectRounds::publish(RoundKind kind, Value items) {
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    // At least one item: whoever ends the last one decides what comes next.
+    // At least one item: the workgroup that ends the last one decides what
+    // comes next.
     Value next = b.add(limit, b.max(items, b.index(1)));
     atomicWrite(b, b.toI32(next), control, getControlPlace(kLimit),
                 Order::Release);
@@ -151,7 +152,7 @@ void SelectRounds::finish() {
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    // A negative limit is what lets waiting workgroups go.
+    // A negative limit lets waiting workgroups leave.
     atomicWrite(b, b.i32(-1), control, getControlPlace(kLimit), Order::Release);
   });
 }
@@ -167,7 +168,7 @@ void SelectRounds::run(int64_t workgroups, std::function<Value()> getFirstItems,
 }
 
 /// The last to leave restores the zeros. A workgroup that has left early knows
-/// how many were before it.
+/// how many had left before it.
 void SelectRounds::leave(int64_t workgroups, bool mayBeEarly) {
   auto count = [&] {
     return atomicUpdate(b, AtomicBinOp::add, b.i32(1), control,
@@ -231,7 +232,7 @@ void SelectRounds::runInOrder(int64_t workgroups, Value items,
     Value ticket = b.readNumber(slots, b.index(kTicketSlot));
     Value hasItem = b.isLess(ticket, items);
     b.ifThen(hasItem, [&] {
-      // The next ticket is on its way while this item is worked on.
+      // The next ticket is drawn while this item is computed.
       nextTicket = draw();
       computeHere([&] { run(ticket); });
       releaseFence(b);

@@ -10,9 +10,9 @@
 // round, and the workgroup that finishes the last item of a round decides what
 // the next one is while the others wait for it.
 //
-// A workgroup only ever waits for tickets smaller than its own, and whoever
-// holds one of those is running. So this ends whatever number of workgroups
-// the device runs at once, one after the other included.
+// A workgroup only waits for tickets smaller than its own, whose workgroups are
+// running. So this terminates however many workgroups the device runs at once,
+// even one after the other.
 //
 // Memory, for each head on its own:
 //
@@ -46,10 +46,10 @@ inline constexpr int64_t kMaxProducts = 3;
 
 /// Arrays of one word per token, and one that is not.
 enum class SelectArray : int64_t {
-  Best,      ///< 64 bits: the largest cosine and who has it
+  Best,      ///< 64 bits: the largest cosine and its token
   BestHigh,  ///< its second half
   Scales,    ///< inverse norms, f32
-  Covered,   ///< 1 for a token that is no representative
+  Covered,   ///< 1 for a token that is not a representative
   Touched,   ///< 1 for a token of whose bits one has been set
   Rank,      ///< representatives before a token
   Others,    ///< ids of tokens that are not kept, or under suspicion, and
@@ -132,22 +132,23 @@ public:
                int64_t heads, Value tokens, bool hasBits);
 
   /// Writes the loop of one of `workgroups` workgroups. `run` does item `item`
-  /// of the round of the kind given, `decide` what comes next, by publishing
-  /// it. `getFirstItems` says how many items the first round has, wherever that
-  /// is asked.
+  /// of the round of the kind given, `decide` publishes the next round.
+  /// `getFirstItems` gives the number of items of the first round at any
+  /// insertion point.
   void run(int64_t workgroups, std::function<Value()> getFirstItems,
            llvm::function_ref<void(Value kind, Value item)> run,
            llvm::function_ref<void()> decide);
 
   /// Writes the loop of a workgroup where all is known before: `items` items,
-  /// drawn in their order. `run` may let one wait for those before it, of which
-  /// `countAwaited` are waited for at most.
+  /// drawn in their order. `run` may let one wait for those before it, at most
+  /// for the first `countAwaited`.
   void runInOrder(int64_t workgroups, Value items,
                   llvm::function_ref<Value()> countAwaited,
                   llvm::function_ref<void(Value item)> run);
-  /// In an item that nobody waits for, after it has waited itself: if it is the
-  /// last one of this workgroup, that leaves, as far as others are concerned.
-  /// What this gives is to be handed to noteLeft() later, when it has come.
+  /// Called in an item that no other item waits for, after its own waits: if it
+  /// is the last one of this workgroup, counts the workgroup as left. The
+  /// result goes to noteLeft() later, so that the atomic is not waited for
+  /// here.
   Value leaveEarly();
   void noteLeft(Value left);
   /// Waits until the first `count` items are done; all threads take part.
@@ -211,7 +212,7 @@ private:
   int64_t heads, factor;
   Value head;
   Value unit;  ///< words of an array
-  Value slots; ///< workgroup memory: ticket, limit, leader, who has left
+  Value slots; ///< workgroup memory: ticket, limit, leader, how many left
   Value numItems, nextTicket; ///< while runInOrder() is; the latter in thread 0
   std::function<Value()> countFirstItems; ///< of the first round
 };

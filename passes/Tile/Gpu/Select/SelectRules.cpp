@@ -113,7 +113,7 @@ void SelectKernel::decideNearest() {
   b.ifThen(b.isEqual(keepsSums, 0), [&] { publishLost(); });
 }
 
-/// The nearest representatives of tokens that do not know theirs.
+/// The nearest representatives that are still unknown.
 void SelectKernel::publishLost() {
   Value zero = b.index(0), count = rounds.get(kNumKept);
   Value numLost = listWords(WordSet::Lost, getNumWords(), zero);

@@ -8,8 +8,8 @@
 // As many tiles as fill the GPU a whole number of times are computed by one
 // workgroup each. The steps of the rest, all tiles' one after the other, are
 // cut into equal shares where that pays: a workgroup computes its part of at
-// most two tiles and leaves sums in memory, and who comes last adds them and
-// goes on.
+// most two tiles and leaves sums in memory, and the one that finishes last adds
+// them and goes on.
 //
 // A round may also leave the sums of all its tiles, for a second one that
 // reduces them again and multiplies nothing.
@@ -25,7 +25,7 @@ using arith::CmpIPredicate;
 
 /// Steps that storing and adding sums takes the time of: shares must save more.
 static constexpr int64_t kSplitCost = 12;
-/// Workgroups that share a tile, on average: who adds reads one sum after the
+/// Workgroups that share a tile, on average: their sums are added one after the
 /// other.
 static constexpr int64_t kMaxParts = 8;
 /// Words before the sums that count the parts of tiles, for as many tiles as
@@ -75,8 +75,8 @@ void SelectKernel::publishShares(Value tiles, Value keepsSums) {
   publishItems(whole, shares);
 }
 
-/// Lets the tiles of the round before be reduced again, from their sums: who is
-/// nearest among the representatives.
+/// Lets the tiles of the round before be reduced again, from their sums, to
+/// find the nearest representatives.
 void SelectKernel::recallGram() {
   rounds.set(kRecall, b.index(1));
   for (int64_t i = 0; i < kMaxProducts; ++i)
@@ -85,7 +85,7 @@ void SelectKernel::recallGram() {
   publishItems(tiles, b.index(0));
 }
 
-/// Lets the round of so many whole tiles and shares of others begin.
+/// Starts a round of `whole` whole tiles and `shares` shares of the others.
 void SelectKernel::publishItems(Value whole, Value shares) {
   // Where tiles follow each other without a pause a workgroup has one item.
   Value items = gram.canStart()
@@ -114,7 +114,7 @@ void SelectKernel::emitGram(Value item) {
   Value begin = getBegin(share, item);
   Value end = getBegin(b.add(share, 1), b.add(item, 1));
   if (canRecall()) {
-    // No step of tile `item`.
+    // A recall has no step of tile `item`.
     Value isRecall = b.isEqual(rounds.get(kRecall), 1);
     begin = b.select(isRecall, b.mul(item, steps), begin);
     end = b.select(isRecall, begin, end);
@@ -134,8 +134,7 @@ void SelectKernel::emitGram(Value item) {
   });
 }
 
-/// Adds the parts of a tile if this one is the last to be there; returns
-/// whether it is.
+/// Adds the parts of a tile if this one finishes last; returns whether it does.
 Value SelectKernel::joinParts(const Part &part) {
   int64_t steps = gram.getSteps();
   Value isWhole = b.isEqual(b.sub(part.end, part.begin), steps);
@@ -169,7 +168,7 @@ Value SelectKernel::joinParts(const Part &part) {
       [&] {
         Value sum = b.mul(b.add(part.share, rest), gram.getSumWords());
         gram.storeSums(problem.to.scratch, b.add(sums, sum));
-        // The sums must be visible before the count says that they are there.
+        // The sums must be visible before the count includes them.
         releaseFence(b);
         b.barrier();
         b.ifThen(b.isEqual(b.thread(), 0), [&] {

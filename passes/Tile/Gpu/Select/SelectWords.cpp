@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Who decides what comes next reads a word for 32 tokens; what concerns every
-// token is done by all workgroups:
+// The workgroup that decides what comes next reads a word for 32 tokens; work
+// on every token is done by all workgroups:
 //
 //   mark     words of what is kept
 //   (ranks: how many are kept before each word)
-//   close    ids, ranks, and words of tokens whose nearest is no representative
+//   close    ids, ranks, and words of tokens whose nearest was not kept
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,7 +107,8 @@ void SelectKernel::emitMark(Value item) {
   writeWord(WordSet::Kept, t, b.both(isKept, b.isLess(t, rounds.tokens)));
 }
 
-/// The words of what is kept are there: counts them and lets tokens be closed.
+/// The words of the kept tokens are written: counts them and lets tokens be
+/// closed.
 void SelectKernel::rankKept() {
   Value count = scanWords(WordSet::Kept, getNumWords(),
                           [&](Value i, Value, Value before) {
@@ -144,17 +145,17 @@ void SelectKernel::emitClose(Value item) {
   });
   if (!hasNearest())
     return;
-  // Whoever is nearest to a token among more than the representatives is so
-  // among them too, if it is one.
+  // The nearest among a superset of the representatives is also the nearest
+  // representative, if it is one.
   auto getBest = [&](int64_t half) {
     return rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), half));
   };
   Value hasNone = b.compare(CmpIPredicate::eq,
                             b.read(problem.to.scratch, getBest(1)), b.i32(0));
-  Value who = arith::XOrIOp::create(b, b.read(problem.to.scratch, getBest(0)),
-                                    b.i32(-1));
-  who = b.select(hasNone, safe, b.toIndex(who));
-  Value isRight = isInWords(WordSet::Kept, who);
+  Value owner = arith::XOrIOp::create(b, b.read(problem.to.scratch, getBest(0)),
+                                      b.i32(-1));
+  owner = b.select(hasNone, safe, b.toIndex(owner));
+  Value isRight = isInWords(WordSet::Kept, owner);
   Value isLost = b.both(b.both(exists, b.negate(isKept)), b.negate(isRight));
   b.ifThen(isLost, [&] {
     for (int64_t half : {0, 1})
