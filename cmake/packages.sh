@@ -3,15 +3,15 @@
 # install_packages NAME... installs those that are missing, as root or through
 # sudo, and says which; nothing happens when all are there.
 
-# What the runtime, gist-run and gist-plan are built with: headers, and flatc,
+# What the runtime and its tools are built with: headers, and flatc,
 # which makes one.
 gist_runtime_packages=(
   cmake flatbuffers-compiler g++ libcli11-dev libeigen3-dev libflatbuffers-dev
   libxxhash-dev make nlohmann-json3-dev
 )
 
-# What they can do without: lines of a chat that can be edited, and gist-serve.
-gist_optional_packages=(libcpp-httplib-dev libedit-dev pkgconf)
+# What they can do without: lines of a chat that can be edited.
+gist_optional_packages=(libedit-dev pkgconf)
 
 # The compiler and everything to build it.
 gist_build_packages=(
