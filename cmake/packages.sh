@@ -3,14 +3,15 @@
 # install_packages NAME... installs those that are missing, as root or through
 # sudo, and says which; nothing happens when all are there.
 
-# What the runtime, gist-run and gist-plan are built with: headers alone.
+# What the runtime and its tools are built with: headers, and flatc,
+# which makes one.
 gist_runtime_packages=(
-  cmake g++ libcli11-dev libeigen3-dev libflatbuffers-dev libxxhash-dev make
-  nlohmann-json3-dev
+  cmake flatbuffers-compiler g++ libcli11-dev libeigen3-dev libflatbuffers-dev
+  libxxhash-dev make nlohmann-json3-dev
 )
 
-# What they can do without: lines of a chat that can be edited, and gist-serve.
-gist_optional_packages=(libcpp-httplib-dev libedit-dev pkgconf)
+# What they can do without: lines of a chat that can be edited.
+gist_optional_packages=(libedit-dev pkgconf)
 
 # The compiler and everything to build it.
 gist_build_packages=(
@@ -22,7 +23,7 @@ gist_build_packages=(
 
 # What the tests need on top.
 gist_test_packages=(
-  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev openmpi-bin pkgconf
+  clang-format-22 clang-tidy-22 libgtest-dev openmpi-bin pkgconf
   python3-dev
 )
 

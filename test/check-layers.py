@@ -106,7 +106,6 @@ NARROW = [
     (r"(flatbuffers/.*|runtime/module/Format_generated\.h)", r"runtime/module/.*"),
     (r"Eigen/.*", r"tools/planning/.*"),
     (r"CLI/.*", r"tools/.*"),
-    (r"httplib\.h", r"tools/serving/Connection\.h"),
     (r"nanobind/.*", r"tools/python/.*"),
 ]
 

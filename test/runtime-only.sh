@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The runtime builds with g++ and CMake alone, and what it builds links no LLVM.
+# The runtime builds with g++, CMake and flatc alone, and what it builds links no
+# LLVM.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Hiding clang and ninja is what a machine without them looks like. How fast the

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 source "$here/../models.sh"
 if [ ! -x "$build/bin/gist-serve" ] || ! command -v curl >/dev/null; then
-  echo "this sample needs gist-serve (libcpp-httplib-dev) and curl"
+  echo "this sample needs gist-serve and curl"
   exit 0
 fi
 

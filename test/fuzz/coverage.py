@@ -51,6 +51,7 @@ READERS = [
     "tools/planning/CertificateFile.cpp",
     "tools/planning/LinearMenus.cpp",
     "tools/running/Npy.cpp",
+    "tools/serving/Http.cpp",
     "tools/serving/Json.cpp",
     "tools/serving/Requests.cpp",
 ]

@@ -272,6 +272,10 @@ def main(folder):
         "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}))
     write("Npy", "f4", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", b"\0" * 24))
     write("Npy", "i8", npy("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", b"\1" * 8, 2))
+    write("Http", "length", b"POST /v1/%63hat?a=b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n"
+                            b"Connection: keep-alive, close\r\n\r\n{}")
+    write("Http", "chunks", b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n")
+    write("Http", "old", b"GET / HTTP/1.0\r\n\r\n")
     write("Request", "chat", json.dumps({"model": "m", "messages": [
         {"role": "user", "content": [{"type": "text", "text": "a"}]}], "stream": True, "stop": ["a"],
         "stream_options": {"include_usage": True}, "logprobs": True, "top_logprobs": 2, "seed": 1}))

@@ -54,38 +54,27 @@ static std::string_view metricPath(const std::string &path) {
 Api::Api(Engine &engine, Metrics &metrics, HttpServer &server,
          const ApiOptions &options)
     : engine(engine), metrics(metrics), server(server), options(options) {
-  // Asked first, for every request. What has no body is answered here.
-  server.set_pre_routing_handler(
-      [this](const Request &request, Response &response) {
-        return answerGet(request, response)
-                   ? httplib::Server::HandlerResponse::Handled
-                   : httplib::Server::HandlerResponse::Unhandled;
+  server.setHandler(
+      [this](const Request &request, const ApiError &fault,
+             Response &response) { answer(request, fault, response); },
+      [this](const Request &request, const Response &response) {
+        log(request, response);
       });
-  addPost(kChatPath, &Api::chat);
-  addPost(kCompletionPath, &Api::complete);
-  addPost(kEmbeddingPath, &Api::embed);
-  // What the library refuses by itself has no body yet.
-  server.set_error_handler([this](const Request &, Response &response) {
-    if (!response.body.empty())
-      return;
-    ApiError error = ApiError::invalid({}, "The request is not HTTP/1.1.");
-    error.status = response.status;
-    if (response.status == 414)
-      error.message = "The path is too long.";
-    else if (response.status == 413)
-      error.message = "The body is too large.";
-    else if (response.status >= 500)
-      error = ApiError::internal("The server could not answer.");
-    setError(response, error);
-  });
-  server.set_exception_handler(
-      [this](const Request &, Response &response, std::exception_ptr) {
-        // Nothing of ours throws; what is left is memory that ran out.
-        setError(response, ApiError::internal("The server is out of memory."));
-      });
-  server.set_logger([this](const Request &request, const Response &response) {
-    log(request, response);
-  });
+}
+
+void Api::answer(const Request &request, const ApiError &fault,
+                 Response &response) {
+  try {
+    ApiError error = fault;
+    if (error.ok() && !answerGet(request, response))
+      error = answerPost(request, response);
+    if (!error.ok())
+      setError(response, error);
+  } catch (const std::exception &) {
+    // Nothing of ours throws; what is left is memory that ran out.
+    response = {};
+    setError(response, ApiError::internal("The server is out of memory."));
+  }
 }
 
 void Api::log(const Request &request, const Response &response) const {
@@ -94,7 +83,7 @@ void Api::log(const Request &request, const Response &response) const {
               static_cast<double>(server.connections()));
   if (options.log)
     std::fprintf(stderr, "gist-serve: %s %s %s: %d\n",
-                 request.remote_addr.c_str(), request.method.c_str(),
+                 request.clientHost.c_str(), request.method.c_str(),
                  std::string(metricPath(request.path)).c_str(),
                  response.status);
 }
@@ -102,15 +91,15 @@ void Api::log(const Request &request, const Response &response) const {
 void Api::setError(Response &response, const ApiError &error) const {
   response.status = error.status;
   if (error.retryAfter > 0)
-    response.set_header("Retry-After", std::to_string(error.retryAfter));
+    response.setHeader("Retry-After", std::to_string(error.retryAfter));
   if (error.status == 401)
-    response.set_header("WWW-Authenticate", "Bearer");
-  response.set_content(writeJson(errorBody(error)) + "\n", kJson);
+    response.setHeader("WWW-Authenticate", "Bearer");
+  response.setBody(writeJson(errorBody(error)) + "\n", kJson);
 }
 
 ApiError Api::checkKey(const Request &request) const {
   if (options.keys.empty() ||
-      options.keys.find(request.get_header_value("Authorization")))
+      options.keys.find(request.header("Authorization")))
     return {};
   return {401,
           "invalid_request_error",
@@ -122,9 +111,9 @@ ApiError Api::checkKey(const Request &request) const {
 
 std::string Api::clientOf(const Request &request) const {
   if (!options.keys.empty())
-    if (auto key = options.keys.find(request.get_header_value("Authorization")))
+    if (auto key = options.keys.find(request.header("Authorization")))
       return std::to_string(*key);
-  return request.remote_addr;
+  return request.clientHost;
 }
 
 /// True if the request is answered: all that is not a POST to one of our paths.
@@ -141,7 +130,7 @@ bool Api::answerGet(const Request &request, Response &response) {
   }
   bool isHead = request.method == "HEAD" && std::string_view(method) == "GET";
   if (request.method != method && !isHead) {
-    response.set_header("Allow", method);
+    response.setHeader("Allow", method);
     setError(response, {405,
                         "invalid_request_error",
                         "method_not_allowed",
@@ -155,25 +144,25 @@ bool Api::answerGet(const Request &request, Response &response) {
   // that know none.
   if (path == "/") {
     // The page needs nothing from anywhere else, and so may not load it.
-    response.set_header("Content-Security-Policy",
-                        "default-src 'none'; style-src 'unsafe-inline'; "
-                        "script-src 'unsafe-inline'; connect-src 'self'; "
-                        "base-uri 'none'; form-action 'none'; "
-                        "frame-ancestors 'none'");
-    response.set_content(std::string(chatPage()), "text/html; charset=utf-8");
+    response.setHeader("Content-Security-Policy",
+                       "default-src 'none'; style-src 'unsafe-inline'; "
+                       "script-src 'unsafe-inline'; connect-src 'self'; "
+                       "base-uri 'none'; form-action 'none'; "
+                       "frame-ancestors 'none'");
+    response.setBody(std::string(chatPage()), "text/html; charset=utf-8");
   } else if (path == "/openapi.json") {
-    response.set_content(std::string(openApi()), kJson);
+    response.setBody(std::string(openApi()), kJson);
   } else if (path == "/health") {
     bool isDraining = engine.isDraining();
     response.status = isDraining ? 503 : 200;
-    response.set_content(
+    response.setBody(
         writeJson({{"status", isDraining ? "draining" : "ok"}}) + "\n", kJson);
   } else if (ApiError error = checkKey(request); !error.ok()) {
     setError(response, error);
   } else if (path == "/metrics") {
-    response.set_content(metrics.text(), "text/plain; version=0.0.4");
+    response.setBody(metrics.text(), "text/plain; version=0.0.4");
   } else if (path == "/v1/models") {
-    response.set_content(writeJson(modelsBody(engine.models())) + "\n", kJson);
+    response.setBody(writeJson(modelsBody(engine.models())) + "\n", kJson);
   } else {
     size_t index = 0;
     std::string name = path.substr(kModelPath.size());
@@ -183,15 +172,14 @@ bool Api::answerGet(const Request &request, Response &response) {
                                                "A model has a name."}
                                     : found);
     else
-      response.set_content(writeJson(modelBody(*engine.models()[index])) + "\n",
-                           kJson);
+      response.setBody(writeJson(modelBody(*engine.models()[index])) + "\n",
+                       kJson);
   }
   return true;
 }
 
-ApiError Api::readBody(const Request &request,
-                       const httplib::ContentReader &reader, Json &body) const {
-  std::string type = request.get_header_value("Content-Type");
+ApiError Api::readBody(const Request &request, Json &body) const {
+  std::string type = request.header("Content-Type");
   type = type.substr(0, type.find(';'));
   // Pages of other sites can make a browser send other types without asking.
   if (type != kJson)
@@ -201,52 +189,45 @@ ApiError Api::readBody(const Request &request,
             {},
             "The body is of type '" + type + "'; expected '" + kJson + "'."};
   // A small compressed body may be a large one.
-  if (request.has_header("Content-Encoding"))
+  if (request.find("Content-Encoding"))
     return {415,
             "invalid_request_error",
             "unsupported_media_type",
             {},
             "The body is compressed, which this server does not read."};
-  size_t limit = server.bodyLimit();
   std::string text;
-  bool isTooLarge =
-      request.get_header_value<uint64_t>("Content-Length") > limit;
-  if (!isTooLarge && !reader([&](const char *data, size_t size) {
-        isTooLarge = size > limit - text.size();
-        if (!isTooLarge)
-          text.append(data, size);
-        return !isTooLarge;
-      }) &&
-      !isTooLarge)
-    return {408,
-            "invalid_request_error",
-            "incomplete_body",
-            {},
-            "The body did not come whole, or not in time."};
-  if (isTooLarge)
+  switch (Connection::current()->readBody(text)) {
+  case Connection::Read::Whole:
+    return parseJson(text, body);
+  case Connection::Read::Incomplete:
+    break;
+  case Connection::Read::Malformed:
+    return ApiError::invalid({}, "The body is not in chunks of HTTP/1.1.");
+  case Connection::Read::TooLarge:
     return {413,
             "invalid_request_error",
             "body_too_large",
             {},
-            "The body has more than " + std::to_string(limit) + " bytes."};
-  return parseJson(text, body);
+            "The body has more than " + std::to_string(server.bodyLimit()) +
+                " bytes."};
+  }
+  return {408,
+          "invalid_request_error",
+          "incomplete_body",
+          {},
+          "The body did not come whole, or not in time."};
 }
 
-void Api::addPost(const char *path, Answering answering) {
-  server.Post(path,
-              [this, answering](const Request &request, Response &response,
-                                const httplib::ContentReader &reader) {
-                auto answer = [&]() -> ApiError {
-                  GIST_SERVE_TRY(checkKey(request));
-                  if (engine.isDraining())
-                    return stoppingError();
-                  Json body;
-                  GIST_SERVE_TRY(readBody(request, reader, body));
-                  return (this->*answering)(body, request, response);
-                };
-                if (ApiError error = answer(); !error.ok())
-                  setError(response, error);
-              });
+ApiError Api::answerPost(const Request &request, Response &response) {
+  GIST_SERVE_TRY(checkKey(request));
+  if (engine.isDraining())
+    return stoppingError();
+  Json body;
+  GIST_SERVE_TRY(readBody(request, body));
+  Answering answering = request.path == kChatPath         ? &Api::chat
+                        : request.path == kCompletionPath ? &Api::complete
+                                                          : &Api::embed;
+  return (this->*answering)(body, request, response);
 }
 
 ApiError Api::findModel(const std::string &name, size_t &index) const {

@@ -33,17 +33,18 @@ public:
       const ApiOptions &options);
 
 private:
-  using Request = httplib::Request;
-  using Response = httplib::Response;
+  using Request = HttpRequest;
+  using Response = HttpResponse;
   /// Answers a body; an error is what the client gets instead.
   using Answering = ApiError (Api::*)(const Json &body, const Request &request,
                                       Response &response);
 
-  void addPost(const char *path, Answering answering);
+  void answer(const Request &request, const ApiError &fault,
+              Response &response);
+  ApiError answerPost(const Request &request, Response &response);
   bool answerGet(const Request &request, Response &response);
   ApiError checkKey(const Request &request) const;
-  ApiError readBody(const Request &request,
-                    const httplib::ContentReader &reader, Json &body) const;
+  ApiError readBody(const Request &request, Json &body) const;
   void setError(Response &response, const ApiError &error) const;
   void log(const Request &request, const Response &response) const;
   /// Who takes turns with others: a key, or an address.

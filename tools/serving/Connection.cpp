@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/serving/Connection.h"
+#include "tools/serving/Http.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstring>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -84,52 +84,84 @@ bool Connection::waitForRequest() {
   Clock::time_point now = Clock::now();
   readDeadline = now + limits.read;
   answerDeadline = now + limits.read + limits.request;
-  inHead = true;
-  headLeft = limits.headBytes;
-  // Until a head was understood, nobody knows where its request ends.
+  // Until a head was understood, the end of its request is not known.
   hasLength = false;
   return true;
 }
 
-void Connection::beginBody(std::optional<uint64_t> bytes) {
-  inHead = false;
+Connection::Read Connection::readHead(std::string &head) {
+  for (size_t left = limits.headBytes; left > 0; --left) {
+    if (begin == end && !fill(readDeadline))
+      return Read::Incomplete;
+    head += buffer[begin++];
+    if (head.back() != '\n')
+      continue;
+    if (!head.ends_with("\r\n"))
+      return Read::Malformed;
+    // Some clients send an empty line behind the body before.
+    if (head.size() == 2)
+      head.clear();
+    if (head.ends_with("\r\n\r\n"))
+      return Read::Whole;
+  }
+  return Read::TooLarge;
+}
+
+void Connection::beginBody(std::optional<uint64_t> bytes, bool isExpecting) {
   hasLength = bytes.has_value();
-  bodyLeft = bytes.value_or(UINT64_MAX);
+  bodyLeft = bytes.value_or(0);
+  expectsContinue = isExpecting;
 }
 
-ssize_t Connection::read(char *to, size_t size) {
-  uint64_t allowed = inHead ? headLeft : bodyLeft;
-  if (allowed == 0 || (begin == end && !fill(readDeadline)))
-    return -1;
-  size_t count = std::min({size, end - begin, static_cast<size_t>(allowed)});
-  std::memcpy(to, buffer.data() + begin, count);
-  begin += count;
-  if (inHead)
-    headLeft -= count;
-  else
-    bodyLeft -= count;
-  return static_cast<ssize_t>(count);
+Connection::Read Connection::readBody(std::string &body) {
+  if (hasLength && bodyLeft > limits.bodyBytes)
+    return Read::TooLarge;
+  if (expectsContinue && !write("HTTP/1.1 100 Continue\r\n\r\n"))
+    return Read::Incomplete;
+  ChunkedBody chunks(limits.bodyBytes);
+  while (!hasLength || bodyLeft > 0) {
+    if (begin == end && !fill(readDeadline))
+      return Read::Incomplete;
+    std::string_view bytes(buffer.data() + begin, end - begin);
+    if (hasLength) {
+      bytes = bytes.substr(0, bodyLeft);
+      body += bytes;
+      bodyLeft -= bytes.size();
+    }
+    begin += bytes.size();
+    if (hasLength)
+      continue;
+    switch (chunks.take(bytes, body)) {
+    case ChunkedBody::State::Incomplete:
+      break;
+    case ChunkedBody::State::Whole:
+      return Read::Whole;
+    case ChunkedBody::State::Malformed:
+      return Read::Malformed;
+    case ChunkedBody::State::TooLarge:
+      return Read::TooLarge;
+    }
+  }
+  return Read::Whole;
 }
 
-/// All of it or an error: a client that takes nothing for too long is gone.
-ssize_t Connection::write(const char *from, size_t size) {
-  size_t sent = 0;
-  while (sent < size) {
-    ssize_t count = ::send(handle, from + sent, size - sent, MSG_NOSIGNAL);
+bool Connection::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = ::send(handle, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count > 0) {
-      sent += static_cast<size_t>(count);
+      bytes.remove_prefix(static_cast<size_t>(count));
       continue;
     }
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0 && errno != EAGAIN)
-      return -1;
+      return false;
     auto until =
         std::min(Clock::now() + limits.write, answerDeadline + limits.write);
     if (!waitFor(POLLOUT, until))
-      return -1;
+      return false;
   }
-  return static_cast<ssize_t>(sent);
+  return true;
 }
 
 bool Connection::isGone() const {
@@ -138,30 +170,18 @@ bool Connection::isGone() const {
          (entry.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/// The address and port of one end of a socket, with the function that asks.
-static void nameEnd(int handle, int (*ask)(int, sockaddr *, socklen_t *),
-                    std::string &ip, int &port) {
+std::string Connection::peer() const {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
   char text[INET6_ADDRSTRLEN] = "";
-  if (ask(handle, reinterpret_cast<sockaddr *>(&address), &size) != 0)
-    return;
-  if (address.ss_family == AF_INET) {
-    auto *four = reinterpret_cast<sockaddr_in *>(&address);
-    ::inet_ntop(AF_INET, &four->sin_addr, text, sizeof text);
-    port = ntohs(four->sin_port);
-  } else if (address.ss_family == AF_INET6) {
-    auto *six = reinterpret_cast<sockaddr_in6 *>(&address);
-    ::inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof text);
-    port = ntohs(six->sin6_port);
-  }
-  ip = text;
-}
-
-void Connection::get_remote_ip_and_port(std::string &ip, int &port) const {
-  nameEnd(handle, ::getpeername, ip, port);
-}
-
-void Connection::get_local_ip_and_port(std::string &ip, int &port) const {
-  nameEnd(handle, ::getsockname, ip, port);
+  if (::getpeername(handle, reinterpret_cast<sockaddr *>(&address), &size) != 0)
+    return text;
+  if (address.ss_family == AF_INET)
+    ::inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in *>(&address)->sin_addr,
+                text, sizeof text);
+  else if (address.ss_family == AF_INET6)
+    ::inet_ntop(AF_INET6,
+                &reinterpret_cast<sockaddr_in6 *>(&address)->sin6_addr, text,
+                sizeof text);
+  return text;
 }

@@ -5,22 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cpp-httplib reads and writes through this. Its own sockets wait for each read
-// as long as for the first one and read lines without end, so that a client who
-// sends a byte now and then holds a thread for ever. Here a request has a time
-// in which all of it must come, and its head a size.
+// A request has a time in which all of it must come, and its head and its body
+// have a size: a client that sends a byte now and then does not hold a thread
+// for ever.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_SERVING_CONNECTION_H
 #define GIST_TOOLS_SERVING_CONNECTION_H
 
-#include "httplib.h"
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gist::serve {
@@ -35,14 +33,16 @@ struct ConnectionLimits {
   size_t bodyBytes = size_t{16} << 20;
 };
 
-class Connection final : public httplib::Stream {
+class Connection final {
 public:
   using Clock = std::chrono::steady_clock;
+  /// How a read ended.
+  enum class Read { Whole, Incomplete, Malformed, TooLarge };
 
   /// Takes the socket, which must not block.
   Connection(int socket, const ConnectionLimits &limits);
   /// Closes it, so that what was sent arrives.
-  ~Connection() override;
+  ~Connection();
   Connection(const Connection &) = delete;
   Connection &operator=(const Connection &) = delete;
 
@@ -51,9 +51,14 @@ public:
 
   /// Waits for the first byte of a request; false: none comes.
   bool waitForRequest();
-  /// The head is read: the body, of `bytes`, is next. Without a length it is
-  /// not known where the body ends, and the connection ends with the answer.
-  void beginBody(std::optional<uint64_t> bytes);
+  /// Reads up to the empty line at the end of a head, which `head` has too.
+  Read readHead(std::string &head);
+  /// The head is read: the body, of `bytes`, is next. Without a length it comes
+  /// in chunks, and the connection ends with the answer. A client that
+  /// `expectsContinue` sends the body when it is told that the body is read.
+  void beginBody(std::optional<uint64_t> bytes, bool expectsContinue);
+  /// Reads it.
+  Read readBody(std::string &body);
   /// Whether the next byte is the first of another request.
   bool isAtRequestEnd() const { return hasLength && bodyLeft == 0; }
 
@@ -64,13 +69,10 @@ public:
   /// Ends waits of the thread that serves it; for other threads.
   void interrupt();
 
-  bool is_readable() const override { return true; }
-  bool is_writable() const override { return !isGone(); }
-  ssize_t read(char *to, size_t size) override;
-  ssize_t write(const char *from, size_t size) override;
-  void get_remote_ip_and_port(std::string &ip, int &port) const override;
-  void get_local_ip_and_port(std::string &ip, int &port) const override;
-  socket_t socket() const override { return handle; }
+  /// All of it or an error: a client that takes nothing for too long is gone.
+  bool write(std::string_view bytes);
+  /// The client's address.
+  std::string peer() const;
 
 private:
   bool fill(Clock::time_point until);
@@ -80,9 +82,8 @@ private:
   const ConnectionLimits &limits;
   std::vector<char> buffer;
   size_t begin = 0, end = 0; ///< what of `buffer` was received and not read
-  bool inHead = true, hasLength = false;
-  size_t headLeft = 0;
-  uint64_t bodyLeft = 0;
+  bool hasLength = false, expectsContinue = false;
+  uint64_t bodyLeft = 0; ///< not read yet, where the length is known
   Clock::time_point readDeadline, answerDeadline;
 };
 

@@ -64,6 +64,6 @@ ApiError Api::embed(const Json &body, const Request &from, Response &response) {
                  {"usage",
                   {{"prompt_tokens", usage.promptTokens},
                    {"total_tokens", usage.promptTokens}}}};
-  response.set_content(writeJson(result) + "\n", "application/json");
+  response.setBody(writeJson(result) + "\n", "application/json");
   return {};
 }

@@ -1,4 +1,4 @@
-//===- HttpServer.cpp - Sockets for cpp-httplib ---------------------------===//
+//===- HttpServer.cpp - Connections and their requests --------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,7 @@
 
 #include "tools/serving/HttpServer.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -23,18 +21,12 @@ using namespace gist;
 using namespace gist::serve;
 
 HttpServer::HttpServer(const ConnectionLimits &limits, size_t maxConnections)
-    : limits(limits), maxConnections(maxConnections) {
-  set_tcp_nodelay(true);
-  set_payload_max_length(limits.bodyBytes);
-  set_keep_alive_timeout(static_cast<time_t>(limits.idle.count()));
-  // What it writes about the number of requests; ours have no limit.
-  set_keep_alive_max_count(1000000);
-}
+    : limits(limits), maxConnections(maxConnections) {}
 
 HttpServer::~HttpServer() {
   stop(std::chrono::milliseconds(0));
-  if (svr_sock_ >= 0)
-    ::close(svr_sock_);
+  if (listener >= 0)
+    ::close(listener);
   if (wake >= 0)
     ::close(wake);
 }
@@ -80,8 +72,7 @@ Status HttpServer::bind(const std::string &host, int port) {
     return Status::error(Code::Io, "cannot make an event: %s",
                          std::strerror(errno));
   }
-  // The library writes answers while it has this.
-  svr_sock_ = handle;
+  listener = handle;
   return {};
 }
 
@@ -106,12 +97,12 @@ void HttpServer::refuse(int socket) const {
 
 void HttpServer::acceptAll() {
   while (true) {
-    pollfd entries[] = {{svr_sock_, POLLIN, 0}, {wake, POLLIN, 0}};
+    pollfd entries[] = {{listener, POLLIN, 0}, {wake, POLLIN, 0}};
     ::poll(entries, 2, -1);
     if (entries[1].revents != 0)
       return;
     int socket =
-        ::accept4(svr_sock_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0) {
       // Files or memory ran out. Others will close theirs.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
@@ -140,27 +131,58 @@ void HttpServer::acceptAll() {
   }
 }
 
-/// Changes a request before a handler sees it.
-void HttpServer::prepare(httplib::Request &request,
-                         Connection &connection) const {
-  // Answers are small and come from nearby: no parts of them, no compression.
-  request.ranges.clear();
-  request.headers.erase("Accept-Encoding");
-  std::optional<uint64_t> bytes = 0;
-  if (request.has_header("Transfer-Encoding") ||
-      request.get_header_value_count("Content-Length") > 1) {
-    bytes.reset();
-  } else if (request.has_header("Content-Length")) {
-    std::string text = request.get_header_value("Content-Length");
-    uint64_t number = 0;
-    auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    bytes = number;
-    if (error != std::errc() || end != text.data() + text.size() ||
-        text.empty())
-      bytes.reset();
+/// Sends the pieces of an answer as they come; false: the client is gone.
+static bool sendPieces(const HttpResponse &response, Connection &connection) {
+  for (bool isLast = false; !isLast;) {
+    if (connection.isGone())
+      return false;
+    std::string piece;
+    isLast = response.next(piece);
+    if (!piece.empty() && !connection.write(writeChunk(piece)))
+      return false;
   }
-  connection.beginBody(bytes);
+  return connection.write(writeChunk({}));
+}
+
+static ApiError readRequest(Connection &connection, HttpRequest &request) {
+  request.clientHost = connection.peer();
+  std::string head;
+  switch (connection.readHead(head)) {
+  case Connection::Read::Whole:
+    break;
+  case Connection::Read::Incomplete:
+    return {408,
+            "invalid_request_error",
+            "incomplete_head",
+            {},
+            "The request did not come whole, or not in time."};
+  case Connection::Read::Malformed:
+    return ApiError::invalid({}, "The request is not HTTP/1.1.");
+  case Connection::Read::TooLarge:
+    return ApiError::invalid({}, "The head of the request is too large.");
+  }
+  GIST_SERVE_TRY(parseHead(head, request));
+  connection.beginBody(request.bodyBytes, request.expectsContinue);
+  return {};
+}
+
+/// Answers a request that has begun to come; true: another one may follow.
+bool HttpServer::answer(Connection &connection) {
+  HttpRequest request;
+  HttpResponse response;
+  ApiError fault = readRequest(connection, request);
+  handler(request, fault, response);
+  bool isLast =
+      !fault.ok() || request.isLast || closing || !connection.isAtRequestEnd();
+  std::string bytes = writeHead(response, isLast);
+  bool hasBody = request.method != "HEAD";
+  if (hasBody && !response.next)
+    bytes += response.body;
+  bool isSent = connection.write(bytes);
+  if (isSent && hasBody && response.next)
+    isSent = sendPieces(response, connection);
+  logger(request, response);
+  return isSent && !isLast && !closing;
 }
 
 /// Answers the requests of one connection, one after the other.
@@ -170,21 +192,15 @@ void HttpServer::serve(int socket) {
     std::lock_guard lock(mutex);
     open.insert(&connection);
   }
-  while (connection.waitForRequest()) {
+  for (bool hasNext = true; hasNext && connection.waitForRequest();) {
     ++busy;
-    bool isClosed = false, isAnswered = false;
-    // The library catches what handlers throw. What it throws itself ends the
-    // connection, not the server.
+    // Memory that ran out ends the connection, not the server.
     try {
-      isAnswered = process_request(
-          connection, closing, isClosed,
-          [&](httplib::Request &request) { prepare(request, connection); });
+      hasNext = answer(connection);
     } catch (const std::exception &) {
-      isAnswered = false;
+      hasNext = false;
     }
     --busy;
-    if (!isAnswered || isClosed || closing || !connection.isAtRequestEnd())
-      break;
   }
   std::lock_guard lock(mutex);
   open.erase(&connection);

@@ -1,13 +1,12 @@
-//===- HttpServer.h - Sockets for cpp-httplib -------------------*- C++ -*-===//
+//===- HttpServer.h - Connections and their requests ------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// cpp-httplib parses requests, finds their handlers and writes answers. Which
-// connections there are, how many, and for how long is decided here: the
-// library itself lets five wait, and ends when an accept fails.
+// Which connections there are, how many, and for how long; each has a thread,
+// which answers its requests one after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +14,7 @@
 #define GIST_TOOLS_SERVING_HTTPSERVER_H
 
 #include "tools/serving/Connection.h"
+#include "tools/serving/Http.h"
 
 #include "runtime/support/Status.h"
 
@@ -28,12 +28,27 @@
 
 namespace gist::serve {
 
-class HttpServer : public httplib::Server {
+class HttpServer {
 public:
+  /// Makes the answer to a request. With an error the request could not be read
+  /// and may have nothing in it.
+  using Handler = std::function<void(const HttpRequest &, const ApiError &,
+                                     HttpResponse &)>;
+  /// Learns of an answer that was sent.
+  using Logger = std::function<void(const HttpRequest &, const HttpResponse &)>;
+
   /// `limits` outlives this.
   HttpServer(const ConnectionLimits &limits, size_t maxConnections);
   /// Ends all connections.
-  ~HttpServer() override;
+  ~HttpServer();
+  HttpServer(const HttpServer &) = delete;
+  HttpServer &operator=(const HttpServer &) = delete;
+
+  /// Before start(). Both are called from many threads.
+  void setHandler(Handler itsHandler, Logger itsLogger) {
+    handler = std::move(itsHandler);
+    logger = std::move(itsLogger);
+  }
 
   /// Listens; port 0 is any that is free.
   Status bind(const std::string &host, int port);
@@ -52,17 +67,16 @@ public:
   size_t requests() const { return busy; }
 
 private:
-  // The library would call these two from its own loop, which never runs.
-  bool process_and_close_socket(socket_t) override { return false; }
-
   void acceptAll();
   void serve(int socket);
-  void prepare(httplib::Request &request, Connection &connection) const;
+  bool answer(Connection &connection);
   void refuse(int socket) const;
 
   const ConnectionLimits &limits;
   size_t maxConnections;
-  int boundPort = 0;
+  Handler handler;
+  Logger logger;
+  int listener = -1, boundPort = 0;
   int wake = -1; ///< an eventfd that ends acceptAll()
   std::thread acceptor;
   std::atomic<size_t> count = 0, busy = 0;

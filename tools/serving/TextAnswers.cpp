@@ -145,7 +145,8 @@ private:
   const char *reason = "length";
 };
 
-/// An answer that is sent as it is written.
+/// An answer that is sent as it is written. Whatever ends it, nothing more is
+/// written then.
 struct Stream {
   std::shared_ptr<Ticket> ticket;
   AnswerHead head;
@@ -153,6 +154,8 @@ struct Stream {
   Usage usage;
   bool includeUsage = false, hasBegun = false;
   Clock::time_point lastSent = Clock::now();
+
+  ~Stream() { ticket->cancel(); }
 
   /// One part of the answer.
   std::string part(Json choice) const {
@@ -203,28 +206,17 @@ bool Stream::next(std::string &text) {
   return true;
 }
 
-/// Sends an answer as it is written. The library asks for the next piece until
-/// there is none; when the client is gone it stops asking.
-static void sendStream(std::shared_ptr<Stream> stream,
-                       httplib::Response &response) {
-  response.set_header("Cache-Control", "no-store");
-  response.set_chunked_content_provider(
-      "text/event-stream",
-      [stream](size_t, httplib::DataSink &sink) {
-        std::string text;
-        bool isLast = stream->next(text);
-        if (!text.empty()) {
-          stream->lastSent = Clock::now();
-          if (!sink.write(text.data(), text.size()))
-            return false;
-        } else if (Connection::current()->isGone()) {
-          return false;
-        }
-        if (isLast)
-          sink.done();
-        return true;
-      },
-      [stream](bool) { stream->ticket->cancel(); });
+/// Sends an answer as it is written. When the client is gone the server forgets
+/// the response and thereby the stream.
+static void sendStream(std::shared_ptr<Stream> stream, HttpResponse &response) {
+  response.setHeader("Cache-Control", "no-store");
+  response.type = "text/event-stream";
+  response.next = [stream = std::move(stream)](std::string &text) {
+    bool isLast = stream->next(text);
+    if (!text.empty())
+      stream->lastSent = Clock::now();
+    return isLast;
+  };
 }
 
 /// Waits until an answer is complete.
@@ -253,8 +245,8 @@ ApiError Api::findWriter(const std::string &name, size_t &index) const {
 }
 
 static ApiError checkStreams(const TextRequest &request,
-                             const httplib::Request &from) {
-  if (request.stream && from.version != "HTTP/1.1")
+                             const HttpRequest &from) {
+  if (request.stream && from.isOld)
     return ApiError::unsupported("stream", "Streams need HTTP/1.1.");
   return {};
 }
@@ -295,7 +287,7 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   result["choices"].push_back(answer.choice(0, false, true));
   usage.writtenTokens = answer.writtenTokens();
   result["usage"] = usageBody(usage);
-  response.set_content(writeJson(result) + "\n", "application/json");
+  response.setBody(writeJson(result) + "\n", "application/json");
   return {};
 }
 
@@ -355,6 +347,6 @@ ApiError Api::complete(const Json &body, const Request &from,
       ticket->cancel();
   GIST_SERVE_TRY(std::move(error));
   result["usage"] = usageBody(usage);
-  response.set_content(writeJson(result) + "\n", "application/json");
+  response.setBody(writeJson(result) + "\n", "application/json");
   return {};
 }
