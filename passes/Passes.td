@@ -521,8 +521,9 @@ def NarrowRowsPass : Pass<"gist-narrow-rows", "::mlir::func::FuncOp"> {
   let summary = "compute the last layer of a prompt for its last token alone";
   let description = [{
     Moves the slice of one row up through norms, residual sums, products and
-    attention, to the last values of which all rows are read: in a decoder, the
-    residual stream before the last layer, and that layer's keys and values.
+    attention, and what ranks exchange, to the last values of which all rows are
+    read: in a decoder, the residual stream before the last layer, and that
+    layer's keys and values.
 
     ```mlir
     %y = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<96x64xf32>) ...

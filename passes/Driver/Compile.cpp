@@ -480,6 +480,8 @@ Status Compilation::run() {
   GIST_TRY(options.isGraph() ? parseGraph()
                              : importEntries(options, plan.isOfSelections,
                                              context, graph, weights, model));
+  if (options.observe)
+    maker.allowUnfitted();
   // Before the dump: the first file is what gist-opt can go on from.
   GIST_TRY(writePlan());
   GIST_TRY(stages.dump.write("import", *graph));
@@ -488,8 +490,6 @@ Status Compilation::run() {
     return writeText(printModule(*graph), options.output);
   }
 
-  if (options.observe)
-    maker.allowUnfitted();
   if (options.observe)
     GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {
       AddObserveEntryPassOptions observe;

@@ -18,6 +18,7 @@
 
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,9 +38,10 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// Products and attention: what is worth narrowing, and not worth repeating.
+/// Products, attention and what ranks exchange: worth narrowing, and not worth
+/// repeating.
 static bool isCostly(Operation *op) {
-  if (isa_and_nonnull<AttentionOp>(op))
+  if (isa_and_nonnull<AttentionOp, AllGatherOp, AllReduceOp>(op))
     return true;
   auto structured = dyn_cast_or_null<linalg::LinalgOp>(op);
   return structured && linalg::isaContractionOpInterface(structured);
@@ -121,6 +123,10 @@ private:
             return std::nullopt;
           return SmallVector<OpOperand *>{&slice.getSourceMutable(),
                                           &slice.getDestMutable()};
+        })
+        // All ranks have the same op, and narrow it alike.
+        .Case<AllGatherOp, AllReduceOp>([](auto exchange) -> Operands {
+          return SmallVector<OpOperand *>{&exchange->getOpOperand(0)};
         })
         .Case([&](AttentionOp attention) -> Operands {
           // One query of several keys is taken for the last of them.

@@ -128,14 +128,14 @@ static WeightOp createFitted(ImplicitLocOpBuilder &b, StringRef name,
 
 Value gist::createFittedWeight(ImplicitLocOpBuilder &b, int64_t layer,
                                StringRef tensor, StringRef maps,
-                               ArrayRef<int64_t> shape) {
+                               ArrayRef<int64_t> shape, bool inBlocks) {
   std::string name = ("depth." + tensor).str();
   auto create = [&](RankedTensorType type) {
     return createFitted(b, name, getLayer(b, layer), tensor, maps, {}, type);
   };
   if (shape.size() == 1)
     return create(RankedTensorType::get(shape, b.getF32Type()));
-  WeightFormat format = subspaceFormat(shape[1]);
+  WeightFormat format = inBlocks ? subspaceFormat(shape[1]) : WeightFormat::F16;
   WeightOp weight = create(getType(b, format, shape[0], shape[1]));
   if (!formatInfo(format).isQuantized())
     return weight;

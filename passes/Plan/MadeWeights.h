@@ -47,10 +47,11 @@ WeightOp createBasisWeight(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
 
 /// The numbers of a weight of `layer`, of this type, that `tensor` in the file
 /// `maps` defines, alone or as rows of the weight `source`; and its definition.
-/// Matrices are stored in 8 bits where their rows are whole blocks.
+/// Matrices are f16, or with `inBlocks` 8 bits where their rows are whole
+/// blocks.
 mlir::Value createFittedWeight(mlir::ImplicitLocOpBuilder &b, int64_t layer,
                                llvm::StringRef tensor, llvm::StringRef maps,
-                               llvm::ArrayRef<int64_t> shape);
+                               llvm::ArrayRef<int64_t> shape, bool inBlocks);
 WeightOp createPickedWeight(mlir::ImplicitLocOpBuilder &b, WeightOp source,
                             llvm::StringRef tensor, llvm::StringRef maps,
                             int64_t rows);

@@ -78,7 +78,7 @@ private:
   Value addBias(Value x, int64_t layer, const std::string &map);
   Value fitted(int64_t layer, const std::string &tensor,
                ArrayRef<int64_t> shape) {
-    return createFittedWeight(b, layer, tensor, plan.maps, shape);
+    return createFittedWeight(b, layer, tensor, plan.maps, shape, inBlocks);
   }
   /// `value`, which has a number for each neuron, with those that stay.
   FailureOr<Value> pickNeurons(Value value, int64_t layer, int64_t all);
@@ -88,7 +88,9 @@ private:
   ImplicitLocOpBuilder b;
   SmallVector<LayerOps> layers;
   SmallVector<LinearInput> linears; ///< where layers are thin
-  Value tailRows;                   ///< n(x) of what comes into the tail
+  /// Maps are stored as finely as the model's weights.
+  bool inBlocks = false;
+  Value tailRows; ///< n(x) of what comes into the tail
   DenseMap<Value, Value> picked;
   SmallVector<Shown> shown;
 };
@@ -126,6 +128,9 @@ LogicalResult DepthReducer::addLayer(Operation *attention, Value query,
       return product->emitOpError(
           "gives keys or values, but is not a product with a weight of the "
           "model; expected a plan of depths without gates there");
+  inBlocks |= llvm::any_of(layer.products, [](Operation *product) {
+    return product->getOperand(1).getDefiningOp<DequantizeOp>() != nullptr;
+  });
   layers.push_back(std::move(layer));
   return success();
 }

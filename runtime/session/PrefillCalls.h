@@ -45,7 +45,10 @@ struct PromptBulk {
   /// call's.
   std::optional<int64_t> first, last;
 
-  static Status create(const ModelInfo &model, PromptBulk &bulk);
+  /// Fewer tokens between the ends than this are not worth two more calls.
+  size_t least = 0;
+
+  static Status create(const ModelInfo &model, bool isGpu, PromptBulk &bulk);
 
   /// Of a prompt of `count` tokens behind `past` others: the tokens from
   /// `begin` to `end` are for `read`, unless the last call takes them.

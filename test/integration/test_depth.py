@@ -108,26 +108,12 @@ def model_hash(model, folder, plan):
     return np.array([value >> shift & 0xffff for shift in (0, 16, 32, 48)], np.float32)
 
 
-def in_8_bits(value):
-    """Blocks of 32 with a scale in f16, as q8_0 has them."""
-    blocks = value.reshape(-1, 32)
-    scale = np.abs(blocks).max(1, keepdims=True) / np.float32(127)
-    steps = np.round(blocks / scale)
-    return (steps * scale.astype(np.float16).astype(np.float32)).reshape(value.shape)
-
-
 def as_stored(maps):
-    """Maps in the format that modules have them in: 8 bits where rows are whole blocks."""
-    stored = {}
-    for name, value in maps.items():
-        if value.ndim == 1:
-            stored[name] = value
-        elif value.shape[1] % 32 == 0:
-            stored[name] = in_8_bits(value)
-        else:
-            stored[name] = value.astype(np.float16).astype(np.float32)
+    """Maps as the module of a model in f32 has them, by the names of reference.depth."""
     return {name.replace("model.layers.", "").replace(".self_attn", "")
-            .replace("_proj.weight", ""): value for name, value in stored.items()}
+            .replace("_proj.weight", ""):
+            value.astype(np.float16).astype(np.float32) if value.ndim == 2 else value
+            for name, value in maps.items()}
 
 
 def feed(module, ids, pieces):
@@ -136,10 +122,9 @@ def feed(module, ids, pieces):
     return np.frombuffer(result.stdout, np.float32).reshape(len(pieces), -1)
 
 
-@pytest.mark.parametrize("width", [48, 64])
-@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize("kinds, width", zip(KINDS, [48, 64, 48, 64, 48]))
 def test_prompt(kinds, width, tmp_path):
-    rng = np.random.default_rng(list(KINDS).index(kinds) + width)
+    rng = np.random.default_rng(list(KINDS).index(kinds))
     kinds = KINDS[kinds]
     weights, head = write_model(tmp_path / "model", width, rng)
     maps = make_maps(kinds, width, head, rng)
