@@ -113,7 +113,7 @@ static ApiError parseHeader(std::string_view line, HttpRequest &request) {
   return {};
 }
 
-/// Finds how long the body is. Who says it in two ways is refused.
+/// Finds how long the body is. A request that says it in two ways is refused.
 static ApiError measureBody(HttpRequest &request) {
   size_t lengths = 0;
   for (const auto &header : request.headers)
