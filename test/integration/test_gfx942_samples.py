@@ -44,7 +44,7 @@ def test_smollm2(tmp_path):
     info = subprocess.run(["gist-run", "info", "--disassemble", module], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     assert set(re.findall(r"^entry @(\w+)", info, re.M)) == {
-        "prefill", "short", "decode"}
+        "prefill", "short", "decode", "read"}
     ids = np.random.default_rng(1).integers(300, 40000, 18).astype(np.int32)
     pieces, width = [17, 1], 49152
     check(run(module, "feed", ids, pieces, width),

@@ -5,6 +5,7 @@
 One head at a time, in float64, with lists in place of rings and regions.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,7 +54,9 @@ class HeadCache:
         norm = np.sqrt((key**2).sum())
         usable = np.isfinite(norm) and norm > 0
         unit = key / norm if usable else np.zeros_like(key)
-        cosines = [u @ unit for u in self.units] if usable else []
+        # By an exact sum: how a dot product rounds may depend on where its rows lie,
+        # and then equal rows would not tie.
+        cosines = [math.fsum(u * unit) for u in self.units] if usable else []
         best = int(np.argmax(cosines)) if cosines else -1
         if self.random is not None:
             is_alike = usable and drawn(token) >= np.float32(2 + self.random) - 2
