@@ -70,7 +70,7 @@ class Cache:
         not has_bf16(), reason="this CPU has no bfmmla"))])
 @pytest.mark.parametrize("window", [None, 21])
 # Clusters that are drawn at random have nearly equal units, of which rounding chooses
-# one: with the seeds 10 and 3 Arm and x86-64 choose as the reference does.
+# one: with the seeds 10 and 3 x86-64 chooses as the reference does.
 @pytest.mark.parametrize("seed", [10, *(pytest.param(seed, marks=pytest.mark.full)
                                         for seed in (0, 1, 2)), 3])
 def test_calls(element, tolerance, tile, seed, window):
