@@ -409,9 +409,10 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
 }
 
 Status WeightMaker::checkFiles(ModuleOp module) {
+  // Kept: these are the weights that the module will have.
   for (auto op : module.getOps<FittedWeightOp>()) {
-    Weight weight;
-    GIST_TRY(make(op, weight));
+    const Weight *weight = nullptr;
+    GIST_TRY(find(module, op.getSymName(), weight));
   }
   for (auto op : module.getOps<MadeWeightOp>()) {
     const LinearBases *bases = nullptr;

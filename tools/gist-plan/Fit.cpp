@@ -72,7 +72,6 @@ static Status readTokens(const Options &options, const run::Runner &runner,
       if (!text.isHeldOut)
         texts.emplace_back(text.text);
   size_t most = static_cast<size_t>(options.maxTokens) / texts.size();
-  // Windows begin with what the model was trained to see first, if anything.
   for (const std::string &text : texts) {
     std::vector<int32_t> ids;
     runner.tokenizer.encode(text, ids,
