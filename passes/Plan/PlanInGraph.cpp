@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace gist;
 
-static_assert(static_cast<int>(DepthKind::Tail) + 1 ==
-                  static_cast<int>(LayerDepth::Tail),
+static_assert(static_cast<int>(DepthKind::Any) + 1 ==
+                  static_cast<int>(LayerDepth::Any),
               "the dialect has the depths of the files behind the full one");
 static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
               "the head follows the groups of a layer");

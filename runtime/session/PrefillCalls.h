@@ -46,9 +46,9 @@ struct PromptBulk {
   std::optional<int64_t> first, last;
 
   /// Fewer tokens between the ends than this are not worth two more calls.
-  size_t least = 0;
+  int64_t least = 0;
 
-  static Status create(const ModelInfo &model, bool isGpu, PromptBulk &bulk);
+  static Status create(const ModelInfo &model, PromptBulk &bulk);
 
   /// Of a prompt of `count` tokens behind `past` others: the tokens from
   /// `begin` to `end` are for `read`, unless the last call takes them.

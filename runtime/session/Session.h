@@ -128,6 +128,9 @@ public:
   /// Gives a weight other content of the same size, in this session alone:
   /// for tables that steer kernels. The module stays as it is.
   Status setWeight(std::string_view name, Bytes content);
+  /// Whether prompts walk through all layers from now on, though the plan of
+  /// the module lets their bulk walk through fewer.
+  void readWhole(bool isWhole) { readsWhole = isWhole; }
 
   /// Forgets every token.
   Status reset();
@@ -216,6 +219,7 @@ private:
   /// Of a call, where neither the user nor the module says; 0: they do.
   int64_t prefillTokens = 0;
   PromptBulk bulk; ///< what `read` takes of a prompt
+  bool readsWhole = false;
 
   MemoryMap map;
   CallMemory callMemory;

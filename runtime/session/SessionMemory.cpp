@@ -90,8 +90,7 @@ Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
 
 /// Before the first call, when weights and state are where they will be.
 Status Session::choosePrefill() {
-  GIST_TRY(PromptBulk::create(source->spec().model, device.numbersByAddress(),
-                              bulk));
+  GIST_TRY(PromptBulk::create(source->spec().model, bulk));
   const EntrySpec *entry = source->findEntry(kEntryPrefill, targetId);
   if (!entry || options.chunk != 0 || source->spec().model.prefillChunk != 0)
     return {};

@@ -153,7 +153,9 @@ Status Session::advance(std::span<const int32_t> tokens,
   GIST_TRY(checkRoom(tokens.size()));
   auto chunk = static_cast<size_t>(chunkTokens());
   size_t total = tokens.size();
-  PromptBulk::Range range = bulk.find(total, past);
+  PromptBulk::Range range = readsWhole && bulk.first
+                                ? PromptBulk::Range{total, total}
+                                : bulk.find(total, past);
   while (true) {
     // A call does not cross the ends of the bulk.
     size_t done = total - tokens.size();

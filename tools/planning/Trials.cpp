@@ -66,10 +66,8 @@ Status Trials::open(const std::string &path, const std::string &module) {
   return {};
 }
 
-std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
-                           char kind) {
-  // The printed plan is the same for the same plan, whatever file it came from.
-  std::string text = printPlan(plan);
+std::string Trials::nameOf(const std::string &text,
+                           std::span<const int32_t> tokens, char kind) {
   char name[40];
   std::snprintf(
       name, sizeof name, "%016" PRIx64 "-%016" PRIx64 "%c",
