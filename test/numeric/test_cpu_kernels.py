@@ -204,10 +204,10 @@ def test_matmul_of_one_row(weight, k):
 
 
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q5_0"])
-@pytest.mark.parametrize("n, k", [(192, 96), (37, 1536)])
+@pytest.mark.parametrize("n, k", [(192, 96), (37, 1536), (64, 8960)])
 def test_matmul_of_blocks(name, n, k):
-    """In f32 with a weight in blocks, which panels are made of; one row, which
-    becomes whole numbers; and a format that is expanded first."""
+    """In f32 with a weight in blocks, which become floats part by part along the
+    reduction; many rows and one."""
     text = cpu.matmul_of_blocks(name, n, k)
     kernels, one = cpu.Kernels(text), cpu.Kernels(cpu.of_one_row(text))
     rng = np.random.default_rng(n)
@@ -226,7 +226,7 @@ def test_matmul_of_blocks(name, n, k):
 
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
 @pytest.mark.parametrize("tokens", [1, 6])
-def test_whole_numbers_at_their_limits(name, tokens):
+def test_matmul_of_blocks_at_their_limits(name, tokens):
     """A block of zeros, of tiny numbers, one where a number is far larger than
     the others, one with the largest integers, and one with a NaN,
     which has to show in its row and in no other."""

@@ -105,11 +105,6 @@ LogicalResult gist::lowerGuardedMatmul(RewriterBase &rewriter,
   Value result = emitGuarded(
       b, op.getGuard(), shapes[0],
       [&](TileBuilder &inner, Value rows) -> Value {
-        Value weight = op.getWeight();
-        // What only this product reads is made only where it is computed.
-        if (Operation *made = weight.getDefiningOp<DequantizeOp>();
-            made && made->hasOneUse())
-          weight = inner.clone(*made)->getResult(0);
         AffineExpr m, n, k;
         bindDims(inner.getContext(), m, n, k);
         SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
@@ -118,7 +113,7 @@ LogicalResult gist::lowerGuardedMatmul(RewriterBase &rewriter,
         Value zeros = clear(inner, rows);
         matmul = linalg::MatmulOp::create(
             inner, TypeRange(zeros.getType()),
-            ValueRange{op.getInput(), weight}, ValueRange(zeros),
+            ValueRange{op.getInput(), op.getWeight()}, ValueRange(zeros),
             ArrayRef<NamedAttribute>{inner.getNamedAttr(
                 "indexing_maps", inner.getAffineMapArrayAttr(maps))});
         return matmul.getResult(0);
