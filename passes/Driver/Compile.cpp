@@ -29,7 +29,6 @@
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/MadeNames.h"
-#include "passes/Ranks/RankPasses.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
 #include "runtime/module/Properties.h"

@@ -32,6 +32,7 @@
 #include "passes/Graph/PadHeads.h"
 #include "passes/Graph/SplitOutputs.h"
 #include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 
 namespace gist {
@@ -87,15 +88,6 @@ static LogicalResult resolveSizes(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-/// Erases what nothing reads: a kernel has somewhere to write to. From the last
-/// op on, so that what only such ops read goes as well.
-static void eraseUnused(func::FuncOp function) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 namespace {
 struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -115,7 +107,7 @@ struct FormKernelsPass final
       // Groups are formed within a block.
       if (failed(gist::verifyStraightLine(function)))
         return signalPassFailure();
-      eraseUnused(function);
+      gist::eraseUnused(function.front());
       copyReturnedSlices(function);
       // Another program would not know of what has left at the end of a call.
       gist::batchClusterUpdates(function, {.readsOwnRows = gpu != nullptr,

@@ -27,6 +27,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Cost/GateCost.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Passes.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Target/Info/ModuleTarget.h"
@@ -57,7 +58,6 @@ public:
 
 private:
   // All of these give tensors of f32; the caller asked that of the op's types.
-  Value multiply(Value rows, Value weight);
   /// The product for rows of level `low` to `high`, zeros for the others.
   Value multiplyWhere(Value rows, Value weight, int64_t low, int64_t high);
   Value getLevel(Value residual);
@@ -76,24 +76,6 @@ private:
   std::map<std::pair<int64_t, int64_t>, Value> guards;
 };
 } // namespace
-
-/// rows times weight^T, as linear layers have it.
-/// Written as linalg.matmul and not as loops, because the passes that follow
-/// look for products of this form (isTransposedMatmul).
-Value Lowering::multiply(Value rows, Value weight) {
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  Value zeros = createFilled(b, {getSize(b, rows, 0), getSize(b, weight, 0)},
-                             createF32(b, 0));
-  return linalg::MatmulOp::create(
-             b, TypeRange(zeros.getType()), ValueRange{rows, weight},
-             ValueRange(zeros),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
-}
 
 Value Lowering::getGuard(int64_t low, int64_t high) {
   // The same guard serves all projections of an op.
@@ -120,7 +102,7 @@ Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
                               int64_t high) {
   if (hasGuards)
     return GuardedMatmulOp::create(b, rows, weight, getGuard(low, high));
-  Value product = multiply(rows, weight);
+  Value product = createLinear(b, rows, weight);
   return createLoops(
       b, "tn,t->tn", {product, getGuard(low, high)},
       createEmpty(b, {getSize(b, product, 0), getSize(b, product, 1)},
@@ -180,8 +162,8 @@ SmallVector<Value> Lowering::run() {
   Value x = op.getInput();
   // g: the part of x inside of the basis. The residual is what the basis
   // misses.
-  Value g = multiply(x, createTransposedBasis(b, op.getBasis()));
-  Value inside = multiply(g, op.getBasis());
+  Value g = createLinear(b, x, createTransposedBasis(b, op.getBasis()));
+  Value inside = createLinear(b, g, op.getBasis());
   Value residual = createLoops(
       b, "td,td->td", {inside, x},
       createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type()),
@@ -211,7 +193,7 @@ SmallVector<Value> Lowering::runOpen() {
   Value x = op.getInput();
   SmallVector<Value> results;
   for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
-    Value y = multiply(x, weight);
+    Value y = createLinear(b, x, weight);
     results.push_back(op.getBiases().empty() ? y
                                              : addBias(y, op.getBiases()[i]));
   }

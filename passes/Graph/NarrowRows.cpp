@@ -27,6 +27,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/Sizes.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -275,10 +276,7 @@ struct NarrowRowsPass final : gist::impl::NarrowRowsPassBase<NarrowRowsPass> {
          llvm::to_vector(function.getOps<tensor::ExtractSliceOp>())) {
       if (!RowNarrower(slice).run())
         continue;
-      for (Operation &op :
-           llvm::make_early_inc_range(llvm::reverse(function.front())))
-        if (isOpTriviallyDead(&op))
-          op.erase();
+      eraseUnused(function.front());
       // A function has one head, and slices above it may be gone.
       return;
     }

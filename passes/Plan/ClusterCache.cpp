@@ -13,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "passes/Plan/PlanInGraph.h"
 
@@ -306,10 +307,7 @@ static void renumber(Value cache, RankedTensorType type,
 
 void Rewrite::dropRows() {
   // What fills and reads the old cache is left over, the last of it first.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(function.front());
   BlockArgument caches[] = {found.front().valueCache, found.front().keyCache};
   llvm::DenseMap<int64_t, int64_t> kept;
   for (const CachedAttention &attention : found)

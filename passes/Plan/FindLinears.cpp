@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/FindLinears.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Plan/MadeWeights.h"
 #include "llvm/ADT/MapVector.h"
@@ -66,25 +64,4 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
   }
   llvm::append_range(result, heads);
   return result;
-}
-
-Value gist::createLinear(ImplicitLocOpBuilder &b, Value rows, Value weight) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(0);
-  SmallVector<OpFoldResult> sizes = {
-      tensor::getMixedSize(b, b.getLoc(), rows, 0), b.getIndexAttr(columns)};
-  auto result =
-      RankedTensorType::get({type.getDimSize(0), columns}, b.getF32Type());
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-  Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  return linalg::MatmulOp::create(
-             b, TypeRange(result), ValueRange{rows, weight}, ValueRange(init),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
 }

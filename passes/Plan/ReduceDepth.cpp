@@ -22,6 +22,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
@@ -461,10 +462,7 @@ static void show(func::FuncOp function, ArrayRef<DepthReducer::Shown> shown) {
   function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
                                              ValueRange(results).getTypes()));
   function.setAllResultAttrs(attributes);
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(function.front());
 }
 
 namespace {

@@ -122,8 +122,8 @@ struct PoolCounters {
 /// while step() runs.
 class Pool {
 public:
-  /// Fails for modules whose state or commands do not allow it, with a sentence
-  /// that says what is missing (encoders; modules of older compilers).
+  /// Fails for modules whose state or commands do not allow it (encoders), with
+  /// a sentence that says what is missing.
   static Status create(std::shared_ptr<const Module> module, Device &device,
                        const PoolOptions &options,
                        std::unique_ptr<Pool> &result);

@@ -241,7 +241,7 @@ def main(folder):
            "absorbed": [2, 4, 8], "clusters": [1, 2, 3]}
     curve = {"against": "kept", "similarity": "signed", "layer": 1, "kept": [0.25, 0.5], "deviation": [0, 0.125]}
     calibration = {
-        "gist_calibration": 2, "model": "m", "layers": 2, "kv_heads": 1, "block": 64, "tokens": 1024,
+        "gist_calibration": 1, "model": "m", "layers": 2, "kv_heads": 1, "block": 64, "tokens": 1024,
         "texts": [{"path": "a.txt", "hash": "00ff", "dense_nll": [100, 200, 400]}],
         "candidates": [{"window": 128, "sinks": 4}, {"window": 64, "theta": 0.75, "room": 1}],
         "selections": {"window": 64, "windows": 2, "taus": [0.25, 0.5], "curves": [

@@ -77,7 +77,7 @@ struct Calibration {
   /// One run for each text. A candidate that is missing was not measured.
   std::map<Key, std::vector<HeadRun>> runs;
   /// What selections would do; of the text alone, without its second copy. A
-  /// module that shows no rows has none, and neither have older files.
+  /// module that shows no rows has none.
   SelectionCurves selections;
 
   /// N, N/2, ... in ascending order; the last but one ends the first copy.

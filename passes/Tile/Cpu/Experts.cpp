@@ -20,6 +20,7 @@
 #include "dialect/GistExpertOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
 
@@ -218,18 +219,7 @@ Value Experts::multiply(Value column, Value expert, Value first,
       getWeight(blocks ? blocks.getBlocks() : stored, firstRow, columns);
   if (blocks)
     weight = DequantizeOp::create(b, weight, blocks.getFormatAttr());
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  Value zeros = linalg::FillOp::create(
-                    b, b.constant(0), b.empty({count, columns}, b.getF32Type()))
-                    .getResult(0);
-  return linalg::MatmulOp::create(
-             b, TypeRange(type), ValueRange{rows[0], weight}, ValueRange(zeros),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
+  return createLinear(b, rows[0], weight);
 }
 
 /// Writes row `row` of a product where the token has its part of the slot.
