@@ -177,8 +177,8 @@ private:
 } // namespace
 
 /// The gather of whole rows of `weight` that `op` dequantises, or null.
-/// All of this is asked because a gather that takes parts of rows, or that
-/// others read, must stay as it is.
+/// The checks are strict because a gather of parts of rows, or one with other
+/// readers, must stay as it is.
 static linalg::GenericOp getGather(DequantizeOp op, WeightOp weight) {
   auto gather = op.getBlocks().getDefiningOp<linalg::GenericOp>();
   if (!gather || gather.getNumDpsInputs() != 1 || gather.getNumLoops() != 3 ||
