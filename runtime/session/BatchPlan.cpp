@@ -25,7 +25,7 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
   std::string where = "entry '" + entry.name + "'";
   GIST_TRY(result.findRows().in(where));
   GIST_TRY(result.findEndpoints().in(where));
-  // Without any, nothing would be gained.
+  // Without a shared command, a batch gains nothing.
   if (std::none_of(entry.commands.begin(), entry.commands.end(),
                    [](const CommandSpec &command) { return command.byRows; }))
     return Status::error(Code::Unsupported,
@@ -160,7 +160,7 @@ Status BatchPlan::checkCommand(size_t number) const {
     return (mask & ~(uint64_t{1} << callSymbols.tokens)) != 0;
   };
   for (const ArgSpec &arg : command.args) {
-    // Logits are where they are wanted, which is not where their tokens are.
+    // Logits are stored by wanted row, not by the row of their token.
     if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
       return Status::error(Code::Unsupported,
                            "makes logits, but belongs to one sequence or is "

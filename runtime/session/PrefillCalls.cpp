@@ -58,9 +58,9 @@ Status PromptBulk::create(const ModelInfo &model, bool isGpu,
                          "the property '%s' is '%s'; expected two numbers of "
                          "tokens",
                          kBulkProperty, text.c_str());
-  // A call of a GPU reads all weights, however few rows it has: with the 8B
-  // shape the two take as long as 500 tokens, and depths save a third of those
-  // between.
+  // A call of a GPU reads all weights, however few rows it has: with an 8B
+  // model two more calls take as long as 500 tokens, and depths save a third of
+  // those between.
   constexpr size_t kLeastOfCpus = 64, kLeastOfGpus = 3072;
   bulk.least = isGpu ? kLeastOfGpus : kLeastOfCpus;
   bulk.first = ends[0];
