@@ -17,8 +17,8 @@
 using namespace gist;
 using namespace gist::plan;
 
-/// How many sequences of `length` a term is measured on, where the text has as
-/// many: a short one alone says little, and long ones cost.
+/// How many sequences of `length` a term is measured on, if the text has as
+/// many: a single short one is too noisy, and long ones take time.
 static size_t countSequences(size_t length, int64_t tokens) {
   constexpr size_t kMost = 8;
   return std::clamp<size_t>(static_cast<size_t>(tokens) / length, 1, kMost);
@@ -37,7 +37,7 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
         bool isRecall = kind == TermKind::Recall;
         // A recall sequence is half as much text, twice.
         size_t taken = isRecall ? count / 2 : count;
-        // Sequences do not overlap, so that each says something of its own.
+        // Sequences do not overlap, so that each is an independent sample.
         size_t fit = std::min(tokens.size() / taken,
                               countSequences(count, tokensOfTerm));
         if (fit == 0)
@@ -62,8 +62,8 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
 /// A sequence of the last term. Nothing predicts the very first token, and
 /// recall is about the second copy.
 void Contract::addWindow(std::vector<int32_t> tokens) {
-  // Losses of neighbouring tokens have to do with each other, those of long
-  // stretches hardly.
+  // Losses of neighbouring tokens are correlated, means over long stretches
+  // hardly.
   constexpr size_t kFewest = 32, kMostParts = 16;
   size_t first = list.back().kind == TermKind::Recall ? tokens.size() / 2 : 1;
   size_t counted = tokens.size() - first;
@@ -128,7 +128,7 @@ Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
   std::string key;
   if (trials) {
     key = Trials::nameOf(plan, window.tokens, letterOf(term.kind));
-    // A file of people may say anything.
+    // The file is untrusted, so sizes are compared.
     if (trials->find(key, result) && result.losses.size() == window.parts &&
         result.clusters.size() == static_cast<size_t>(shape.heads()))
       return {};
@@ -145,7 +145,7 @@ Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
     if (window.partOf[t] >= 0)
       result.losses[static_cast<size_t>(window.partOf[t])] +=
           static_cast<double>(run.losses[t]);
-  // What a plan cannot change is no part of its work.
+  // Heads that a plan cannot change do not count as its work.
   for (size_t head = 0; head < run.work.front().size(); ++head)
     if (prober.module().isChosen(head))
       result.work += countMultiplyAdds(run.work.front()[head], shape);
@@ -260,7 +260,7 @@ double Contract::bound(const Measurement &measured, size_t term,
                        double confidence) const {
   run::Mean mean = differences(measured, term);
   double lost = loss(measured, term);
-  // A single part says nothing of how much it could differ.
+  // A single part has no scatter.
   return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;
 }
 

@@ -91,10 +91,10 @@ Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
   checkpoints = wanted;
   current = {};
   current.losses.resize(tokens.size());
-  // What follows the last token is not asked.
+  // The last token has no target.
   std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
   targets.push_back(tokens.front());
-  // The token before the first that counts predicts it.
+  // The first counted token is predicted by the token before it.
   size_t begin = std::min(firstCounted, tokens.size()) - 1;
   if (begin > 0)
     GIST_TRY(runner.session->feed(tokens.first(begin)));
