@@ -118,8 +118,8 @@ EntryBinding::launchExprs(const CommandSpec &command) const {
     if (arg.buffer == kNone)
       continue;
     const BufferSpec &buffer = module->spec().buffers[arg.buffer];
-    // Other kinds of buffer do not use this field, and it is not verified for
-    // them.
+    // Reads only the fields that this kind of buffer uses: the others are not
+    // verified.
     if (buffer.kind != BufferKind::Weight)
       exprs.push_back(buffer.size);
     if (buffer.kind == BufferKind::Arena)
