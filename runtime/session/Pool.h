@@ -83,7 +83,7 @@ struct PoolRequest {
       adjust = {};
 };
 
-/// Never used again in the life of a pool. 0 is none.
+/// Unique within a pool. 0: no sequence.
 using SequenceId = uint64_t;
 
 /// What a step did for one sequence.
