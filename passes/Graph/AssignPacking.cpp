@@ -243,8 +243,8 @@ struct AssignPackingPass final
   using Base::Base;
 
   /// Gives `op` a packed weight of its own, which lookups then read too: a
-  /// tied embedding is there once. The stored one stays for readers that want
-  /// it as it is, and is dropped when there are none.
+  /// tied embedding is there once. The stored one stays if other readers
+  /// need it, and is dropped otherwise.
   template <typename OpTy>
   void pack(OpTy op, WeightOp weight, int64_t depth, PackingAttr packing) {
     IRRewriter rewriter(op);
