@@ -242,8 +242,8 @@ def SetTargetPass : Pass<"gist-set-target", "::mlir::ModuleOp"> {
     Option<"features", "features", "std::string", /*default=*/"",
            "LLVM features on top of the CPU's, such as +i8mm,-sve">,
     Option<"gram", "gram", "std::string", /*default=*/"",
-           "what selections compare rows in: exact, or fp8 on GPUs that "
-           "multiply f8E4M3FNUZ; exact when empty">,
+           "precision in which selections compare rows: exact, or fp8 on "
+           "GPUs that multiply f8E4M3FNUZ; exact when empty">,
   ];
   let dependentDialects = ["::gist::GistDialect"];
 }

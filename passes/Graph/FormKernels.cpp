@@ -59,8 +59,8 @@ static LogicalResult verifyUpdates(func::FuncOp function) {
   return success();
 }
 
-/// Readers look through slices, but a result is a buffer of its own: slices
-/// that are returned are copied there, by kernels like any other.
+/// Readers look through slices, but a result is a buffer of its own: ordinary
+/// kernels copy returned slices there.
 static void copyReturnedSlices(func::FuncOp function) {
   Operation *end = function.front().getTerminator();
   for (OpOperand &result : end->getOpOperands()) {
@@ -80,8 +80,8 @@ static void copyReturnedSlices(func::FuncOp function) {
   }
 }
 
-/// Asks the function's arguments and calls for sizes. Otherwise ops that
-/// kernels have now would stay, because somebody asks them for a size.
+/// Resolves sizes to the function's arguments and calls. Otherwise ops that are
+/// now inside kernels would stay alive for a tensor.dim of their result.
 static LogicalResult resolveSizes(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
@@ -93,7 +93,7 @@ struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     gist::KernelTable table(getOperation());
-    // A launch costs more than what is computed twice to save it.
+    // On a GPU a launch costs more than the repeated work that saves it.
     auto target =
         getOperation()->getAttrOfType<gist::GpuTargetAttr>(gist::kTargetAttr);
     const gist::GpuInfo *gpu =
@@ -109,7 +109,8 @@ struct FormKernelsPass final
         return signalPassFailure();
       gist::eraseUnused(function.front());
       copyReturnedSlices(function);
-      // Another program would not know of what has left at the end of a call.
+      // Programs that share their state do not expect tokens to be absorbed at
+      // the end of a call.
       gist::batchClusterUpdates(function, {.readsOwnRows = gpu != nullptr,
                                            .spansCalls = gpu && !isShared});
       if (gpu) {

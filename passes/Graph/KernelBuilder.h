@@ -28,7 +28,7 @@ public:
   /// the first output: arguments of a kernel end with its destinations.
   Value addOutput(Value value);
 
-  /// Ends the kernel and calls it; `name` is a word for people.
+  /// Ends the kernel and calls it; `name` is for display.
   DispatchOp call(mlir::OpBuilder &host, KernelTable &table, KernelKind kind,
                   llvm::StringRef name, mlir::ValueRange results);
 

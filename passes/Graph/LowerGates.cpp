@@ -115,12 +115,13 @@ Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
       });
 }
 
-/// How many thresholds |residual| / |x| passes; a NaN passes all, x = 0 none.
+/// How many thresholds |residual| / |x| passes; a NaN passes all of them, x = 0
+/// passes none.
 Value Lowering::getLevel(Value residual) {
   Value within = createSquares(b, residual),
         all = createSquares(b, op.getInput());
-  // x = 0 is what the largest of its numbers says: squares may vanish.
-  // The maximum keeps a NaN, so such a row is not taken for zero.
+  // The largest |x| tells whether x = 0: squares may underflow. The maximum
+  // keeps a NaN, so such a row is not taken for zero.
   Value largest =
       createLoops(b, "td->t", op.getInput(),
                   createFilled(b, getSize(b, residual, 0), createF32(b, 0)),
@@ -203,7 +204,7 @@ SmallVector<Value> Lowering::runOpen() {
   return results;
 }
 
-/// Whether a gate of many tokens is left to its kernels, and says so.
+/// Whether a gate of many tokens keeps its kernels; emits a remark either way.
 static bool isWorthwhile(GatedProjectionOp op, const GpuInfo &gpu) {
   int64_t columns = 0;
   for (Value output : op.getOutputs())
@@ -253,7 +254,7 @@ struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
           llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
             return cast<RankedTensorType>(type).getElementType().isF32();
           });
-      // What is inside of a kernel stays its own.
+      // Ops inside of a kernel stay as they are.
       if (isF32 && !op->getParentOfType<func::FuncOp>()->hasAttr(kKernelAttr))
         gates.push_back(op);
     });

@@ -27,8 +27,7 @@ static bool isUneven(Value rows) {
   return !ShapedType::isDynamic(width) && width % kVector != 0;
 }
 
-/// `rows` with `width` numbers each: with zeros at the end, or without what is
-/// there.
+/// `rows` with `width` numbers each: padded with zeros at the end, or cut off.
 static Value resize(ImplicitLocOpBuilder &b, Value rows, int64_t width) {
   auto type = cast<RankedTensorType>(rows.getType());
   int64_t rank = type.getRank(), old = type.getShape().back();
@@ -65,7 +64,7 @@ template <typename OpTy> static void padAttention(OpTy op) {
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
   int64_t width = getWidth(op.getOutput());
-  // The default is that of the size before.
+  // The default scale follows from the size before padding.
   op.setScaleAttr(
       b.getF32FloatAttr(static_cast<float>(op.getEffectiveScale())));
   op.getQueryMutable().assign(pad(b, op.getQuery()));

@@ -38,9 +38,10 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
     input.linears.push_back({op, weight});
   });
 
-  // A weight of no layer that is multiplied with is a head.
+  // A product with a weight that belongs to no layer is a head.
   SmallVector<LinearInput> result, heads;
-  // By any number that a file says; LLVM's own maps keep two for themselves.
+  // Not llvm::DenseMap, which reserves two keys: a file can contain any layer
+  // number.
   llvm::MapVector<int64_t, SmallVector<LinearInput>,
                   std::map<int64_t, unsigned>>
       layers;

@@ -34,8 +34,8 @@ struct LinearInput {
 };
 
 /// The linear layers of `function`, layer by layer, the head last. Their
-/// weights say what layer they are of. Fails, with a diagnostic, for
-/// a layer that has not three or four kinds of rows.
+/// weights name the layer. Fails, with a diagnostic, for a layer that does not
+/// have three or four kinds of rows.
 mlir::FailureOr<llvm::SmallVector<LinearInput>>
 findLinears(mlir::func::FuncOp function);
 

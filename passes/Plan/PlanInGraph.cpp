@@ -27,7 +27,7 @@ static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
 namespace {
 /// Appends the records of a plan.
 /// Optional attributes are left out where a choice does not have them: the ops
-/// print as a plan reads, and their verifiers say what belongs together.
+/// print like the plan's file, and their verifiers check which belong together.
 class PlanWriter {
 public:
   explicit PlanWriter(ModuleOp module)

@@ -154,7 +154,7 @@ Status BatchPlan::checkCommand(size_t number) const {
     return (mask & ~(uint64_t{1} << callSymbols.tokens)) != 0;
   };
   for (const ArgSpec &arg : command.args) {
-    // Logits are where they are wanted, which is not where their tokens are.
+    // Logits are stored by wanted row, not by the row of their token.
     if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
       return Status::error(Code::Unsupported,
                            "makes logits, but belongs to one sequence or is "

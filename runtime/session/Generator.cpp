@@ -101,7 +101,7 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
 GIST_CATCH_OUT_OF_MEMORY
 
 bool TokenStream::continuesText() const {
-  // After nothing but special tokens a text begins too.
+  // A text also begins after special tokens alone.
   return !options.startsText &&
          (session.position() > 0 ||
           std::any_of(prompt.begin(), prompt.end(),

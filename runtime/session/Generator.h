@@ -78,8 +78,8 @@ struct TokenPiece {
   std::string text;   ///< may be empty
 };
 
-/// An answer that is drawn token by token, when somebody asks for the next.
-/// Between two calls nothing else may feed the session.
+/// An answer that is drawn token by token, on demand. Between two calls nothing
+/// else may feed the session.
 class TokenStream {
 public:
   /// Draws nothing yet. `session` and `tokenizer` outlive the result.
@@ -135,7 +135,7 @@ Status generate(Session &session, const Tokenizer &tokenizer,
                 std::span<const int32_t> prompt, const GenerateOptions &options,
                 const TextSink &sink, GenerateResult &result);
 
-/// The same for those who want the tokens.
+/// The same, with the tokens handed out too.
 Status generateTokens(Session &session, const Tokenizer &tokenizer,
                       std::span<const int32_t> prompt,
                       const GenerateOptions &options, const TokenSink &sink,

@@ -23,7 +23,7 @@
 
 namespace gist {
 
-/// Tokens per call that every device has memory for, as far as anybody cares.
+/// Tokens per call that are not reduced for lack of memory.
 inline constexpr int64_t kLeastPrefillTokens = 512;
 
 /// Half of `most`, again and again, until `bytesOf` a call fit in `free` bytes

@@ -22,7 +22,7 @@ using namespace gist;
 
 using Field = SampleSettings::Field;
 
-/// What top-p is a share of, and the weight of the best token.
+/// The unit of top-p, and the weight of the best token.
 static constexpr int64_t kWholeShare = int64_t{1} << 32;
 static constexpr int64_t kWholeWeight = int64_t{1} << 30;
 

@@ -41,7 +41,7 @@ struct SamplerOptions {
 /// gist.sample (docs/dialect.md), which devices compute with as the host does.
 struct SampleSettings {
   enum Field { Scale, TopK, TopP, Least, Random, NumFields };
-  /// Without more, those that take the best token.
+  /// By default, greedy: the best token.
   std::array<int64_t, NumFields> numbers = {0, 1, int64_t{1} << 32, 1, 0};
 
   bool operator==(const SampleSettings &) const = default;
@@ -61,11 +61,12 @@ public:
   /// Takes tokens of the text, which a repeat penalty looks at.
   void see(std::span<const int32_t> tokens);
 
-  /// Whether tokens can be drawn only from logits, here: devices do not know
-  /// what was said.
+  /// Whether tokens must be drawn here, from logits: devices do not know the
+  /// earlier tokens that a repeat penalty needs.
   bool needsLogits() const { return penalty != 1.0f && window != 0; }
 
-  /// What the next token is drawn with. Every call has another random number.
+  /// The settings that the next token is drawn with. Every call has another
+  /// random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal

@@ -86,8 +86,8 @@ public:
   /// The logits after the last fed token, one per vocabulary entry. Valid until
   /// the next call of any function.
   std::span<const float> logits() const { return lastLogits; }
-  /// Whether logits() are in memory that stays where it is as long as the
-  /// session lives: then later calls change only what is in it.
+  /// Whether logits() keep their address as long as the session lives, so that
+  /// later calls change only the contents.
   bool keepsLogits() const;
 
   /// Appends tokens and hands out the logits after each of them, in order.
@@ -216,7 +216,8 @@ private:
   CallSymbols callSymbols;
   // In tokens: what the session can hold, and what it holds.
   int64_t context = 0, past = 0;
-  /// Of a call, where neither the user nor the module says; 0: they do.
+  /// Tokens of a call, if neither the user nor the module gives them; 0: one of
+  /// them does.
   int64_t prefillTokens = 0;
   PromptBulk bulk; ///< what `read` takes of a prompt
   bool readsWhole = false;

@@ -39,9 +39,9 @@ struct HeadRun {
 };
 
 /// How far a prediction that changed -log p of the right token by `change` is
-/// from what it was: change^2 / 2, which for small changes of tokens that come
-/// as the model expects them has the Kullback-Leibler divergence as its mean,
-/// and no more than |change| where the change is large.
+/// from what it was: change^2 / 2, but at most |change|. For small changes, and
+/// for tokens distributed as the model predicts, its mean is the
+/// Kullback-Leibler divergence.
 double divergenceOf(double change);
 
 /// What a head loses over some tokens, per token.

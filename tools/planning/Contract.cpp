@@ -17,8 +17,8 @@
 using namespace gist;
 using namespace gist::plan;
 
-/// How many sequences of `length` a term is measured on, where the text has as
-/// many: a short one alone says little, and long ones cost.
+/// How many sequences of `length` a term is measured on, if the text has as
+/// many: a single short one is too noisy, and long ones take time.
 static size_t countSequences(size_t length, int64_t tokens) {
   constexpr size_t kMost = 8;
   return std::clamp<size_t>(static_cast<size_t>(tokens) / length, 1, kMost);
@@ -306,7 +306,7 @@ double Contract::bound(const Measurement &measured, size_t term,
                        double confidence) const {
   run::Mean mean = differences(measured, term);
   double lost = loss(measured, term);
-  // A single part says nothing of how much it could differ.
+  // A single part has no scatter.
   return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;
 }
 

@@ -30,7 +30,7 @@ struct Term {
   size_t text;    ///< its number; of tasks, the task's
   int64_t tokens; ///< of a sequence
   TermKind kind;
-  size_t tasks = 1; ///< whose samples take turns
+  size_t tasks = 1; ///< tasks that samples come from in turn
 };
 
 struct TermResult {
@@ -74,7 +74,7 @@ struct Measurement {
 class Contract {
 public:
   /// Tokens that each term is measured on at least, if the text has as many:
-  /// a short sequence alone says little.
+  /// a single short sequence is too noisy.
   int64_t tokensOfTerm = 4096;
   /// Tokens that count behind a prompt; 0: sequences are read as they come.
   /// Sequences then have a prompt, these tokens of the same text, and as many
@@ -89,7 +89,7 @@ public:
   /// out, unless it is too short for all.
   Status open(ProbePool &pool, const std::vector<std::string> &texts,
               const std::vector<int64_t> &lengths);
-  /// Adds questions, or says that the length is too short for them.
+  /// Adds questions; fails if the length is too short for them.
   Status addTasks(ProbePool &pool, const TaskTerms &tasks);
 
   Status measure(ProbePool &pool, const Attempt &attempt,
@@ -115,8 +115,8 @@ public:
   /// The same of each part of the term's sequences, and how much they scatter.
   /// Where all tasks take turns, each has its share of the samples.
   run::Mean differences(const Measurement &measured, size_t term) const;
-  /// What a plan loses no more than, with this confidence: on more of the same
-  /// text.
+  /// The upper bound of a plan's loss on more of the same text, with this
+  /// confidence.
   double bound(const Measurement &measured, size_t term,
                double confidence) const;
   /// The same on another text like those of the contract, where it has several:

@@ -54,7 +54,7 @@ Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
   WeightStorage as;
   if (!parseStorage(storage, as))
     return refuse();
-  // Of formats with blocks those whose values calibration works with.
+  // Only the block formats that calibration supports.
   bool isKnown =
       as.packing
           ? as.format == WeightFormat::Q4_1 || as.format == WeightFormat::Q8_0

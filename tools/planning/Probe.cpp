@@ -105,7 +105,7 @@ Status Prober::predict(std::span<const int32_t> tokens, size_t firstCounted,
   // What follows the last token is not asked.
   std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
   targets.push_back(tokens.front());
-  // The token before the first that counts predicts it.
+  // The first counted token is predicted by the token before it.
   size_t begin = std::min(firstCounted, tokens.size()) - 1;
   if (begin > 0)
     GIST_TRY(runner.session->feed(tokens.first(begin)));

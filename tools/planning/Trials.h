@@ -49,7 +49,7 @@ public:
   Status add(const std::string &name, const WindowResult &result);
 
   Status write();
-  /// The search is done, and nobody needs the file any more.
+  /// Removes the file after a search that is complete.
   void remove();
 
   size_t size() const { return results.size(); }

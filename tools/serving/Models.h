@@ -56,7 +56,7 @@ struct ModelSettings {
 };
 
 /// Opens a model on a device, which outlives it. `note`, where not empty, is a
-/// sentence for whoever started the server.
+/// sentence for the operator of the server.
 Status openModel(const ModelFile &file, const ModelSettings &settings,
                  Device &device, std::unique_ptr<Model> &result,
                  std::string &note);

@@ -47,7 +47,7 @@ static void readStreaming(Fields &fields, TextRequest &request) {
   }
   Fields options(*value, "stream_options");
   request.includeUsage = options.boolean("include_usage").value_or(false);
-  // Padding against those who watch the sizes of packets; we send none.
+  // Padding that hides the sizes of packets; streams here have none.
   options.refuse("include_obfuscation", "streams are not padded", false);
   fields.fail(options.finish());
 }
@@ -75,7 +75,7 @@ static void readCommon(Fields &fields, TextRequest &request) {
   fields.refuse("frequency_penalty", "penalties do not count tokens here", 0);
   fields.refuse("presence_penalty", "penalties do not count tokens here", 0);
   fields.refuse("logit_bias", "logits cannot be changed", Json::object());
-  // Who asks, and how it is billed.
+  // Fields about the user and billing.
   fields.ignore({"user", "metadata", "service_tier", "safety_identifier",
                  "prompt_cache_key", "prompt_cache_retention"});
 }
@@ -111,7 +111,7 @@ static ApiError readMessage(const Json &value, const std::string &where,
   Fields fields(value, where);
   message.role = fields.text("role").value_or("");
   const Json *content = fields.find("content");
-  // A name is for people; templates do not know it.
+  // Templates do not use the name.
   fields.ignore({"name"});
   fields.refuse("tool_calls", "models here call no tools", Json::array());
   fields.refuse("function_call", "models here call no functions");
@@ -183,12 +183,12 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
   fields.refuse("verbosity", "models here have no such setting");
   fields.refuse("web_search_options", "this server searches nothing");
   fields.refuse("store", "this server stores nothing", false);
-  // They say how to compute an answer, not which.
+  // They affect how an answer is computed, not the answer.
   fields.ignore({"parallel_tool_calls", "prediction"});
   return fields.finish();
 }
 
-/// Token ids; which of them there are depends on the model.
+/// Token ids; the model checks their range.
 static bool readTokens(const Json &list, std::vector<int32_t> &tokens) {
   for (const Json &item : list) {
     int64_t token = integerOf(item).value_or(-1);

@@ -18,7 +18,7 @@ using namespace gist::serve;
 
 /// How long a stream is silent at most: proxies close connections that are.
 static constexpr std::chrono::seconds kSilence{10};
-/// What completions write when a client does not say, as in the OpenAI API.
+/// The default number of tokens of completions, as in the OpenAI API.
 static constexpr int64_t kCompletionTokens = 16;
 
 ApiError Api::makeJob(const TextRequest &request, size_t index,
@@ -145,8 +145,8 @@ private:
   const char *reason = "length";
 };
 
-/// An answer that is sent as it is written. Whatever ends it, nothing more is
-/// written then.
+/// An answer that is sent as it is written. When it ends for any reason, its
+/// job is cancelled.
 struct Stream {
   std::shared_ptr<Ticket> ticket;
   AnswerHead head;
@@ -223,7 +223,7 @@ static void sendStream(std::shared_ptr<Stream> stream, HttpResponse &response) {
 static ApiError collect(Ticket &ticket, Growing &answer) {
   while (true) {
     Event event;
-    // Nobody reads what is returned then.
+    // The client has disconnected, so the answer is not read.
     if (!waitForEvent(ticket, event))
       return goneError();
     if (event.failure != Failure::None)
@@ -341,7 +341,7 @@ ApiError Api::complete(const Json &body, const Request &from,
     result["choices"].push_back(answers[i].choice(i, false, true));
     usage.writtenTokens += answers[i].writtenTokens();
   }
-  // Where one failed, nobody waits for the others.
+  // After one failure the others are cancelled.
   if (!error.ok())
     for (const auto &ticket : tickets)
       ticket->cancel();

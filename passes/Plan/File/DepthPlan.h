@@ -116,8 +116,8 @@ private:
   SafetensorsFile tensors;
 };
 
-/// A hash of the names, shapes and first bytes of a model's weights, and how
-/// the tensor `kModelTensor` has it.
+/// A hash of the names, shapes and first bytes of a model's weights, and its
+/// form in the tensor `kModelTensor`.
 uint64_t hashOfModel(const WeightMap &model);
 std::vector<float> wordsOfHash(uint64_t hash);
 inline constexpr const char *kModelTensor = "weights";
