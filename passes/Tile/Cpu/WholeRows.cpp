@@ -325,7 +325,7 @@ Value WholeRows::emit(Value result) {
   columnBytes = allocate({part, kSteps * columnPairs * kBytes}, i8);
   scales = allocate({part, columnPairs * kLanes}, f32);
   minima = allocate({part, columnPairs * kLanes}, f32);
-  Value tiles = b.divideUp(b.size(x, 0), 2 * rowPairs);
+  Value tiles = b.ceilDiv(b.size(x, 0), 2 * rowPairs);
   auto overTiles = [&](Value column, ValueRange carried) {
     emitColumns(column);
     return b.loop(b.index(0), tiles, 1, carried,

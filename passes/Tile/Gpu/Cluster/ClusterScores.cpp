@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
+#include "dialect/ClusterHead.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
 #include <limits>
@@ -141,15 +142,9 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
     if (!inverses)
       continue;
     square = b.waveReduce(square, GpuBuilder::Kind::ADD, team.lanes);
-    Value norm = math::SqrtOp::create(b, square);
-    // False for NaN, too.
-    Value hasDirection =
-        b.both(b.compare(CmpFPredicate::OGT, norm, b.f32(0)),
-               b.compare(CmpFPredicate::OLT, norm, b.f32(kInfinity)));
-    Value inverse = arith::DivFOp::create(b, b.f32(1), norm);
-    b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)), [&] {
-      b.write(b.select(hasDirection, inverse, b.f32(0)), inverses, token);
-    });
+    Value inverse = createInverseNorm(b, square);
+    b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)),
+             [&] { b.write(inverse, inverses, token); });
   }
 }
 
@@ -162,7 +157,7 @@ Value ClusterScores::makeUnit(Value chunk, Value inverse) {
   Value x = b.toF32(chunk);
   // Zero times a NaN is a NaN.
   Value isNothing = b.compare(CmpFPredicate::OEQ, inverse, b.f32(0));
-  Value unit = arith::MulFOp::create(b, x, b.broadcast(inverse, getChunk()));
+  Value unit = b.mul(x, b.broadcast(inverse, getChunk()));
   unit = b.select(isNothing, b.constant(x.getType(), 0), unit);
   return b.convert(unit, tokenTile.getElement());
 }
