@@ -46,7 +46,7 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   AttentionTile what;
   what.query = op.getQuery();
   what.queries = queries;
-  what.keys = b.add(count, exact);
+  what.keys = b.ValueBuilder::add(count, exact);
   what.key = op.getKeys();
   what.value = op.getValues();
   // A call has at most as many exact tokens as the ring has rows, so they wrap
@@ -55,16 +55,20 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   auto isCluster = [=](TileBuilder &b, Value n) { return b.isLess(n, count); };
   what.locate = [=](TileBuilder &b, Value n) {
     // For a cluster this ring row has no meaning; it is not read.
-    Value row = plan.getRow(b, start, b.sub(n, count));
-    return TileBuilder::Values{
-        b.select(isCluster(b, n), b.add(plan.meanRow, n), row)};
+    Value place = b.ValueBuilder::add(start, b.sub(n, count));
+    Value isRound = b.compare(arith::CmpIPredicate::sge, place, plan.ringRows);
+    Value round = b.select(isRound, b.sub(place, plan.ringRows), place);
+    Value here = isCluster(b, n);
+    Value mean = b.ValueBuilder::add(plan.meanRow, n);
+    Value exact = b.ValueBuilder::add(plan.ringRow, round);
+    return TileBuilder::Values{b.select(here, mean, exact)};
   };
   Value weights = op.getWeights();
   what.bias = [=](TileBuilder &b, Value n) {
     return b.ifElse(
         isCluster(b, n),
         [&]() -> Value {
-          Value at = b.add(plan.unit, n);
+          Value at = b.ValueBuilder::add(plan.unit, n);
           return math::LogOp::create(b, b.readScalar(weights, at));
         },
         [&] { return b.f32(0); });

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
-#include "dialect/ClusterHead.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
 #include <limits>
@@ -142,9 +141,15 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
     if (!inverses)
       continue;
     square = b.waveReduce(square, GpuBuilder::Kind::ADD, team.lanes);
-    Value inverse = createInverseNorm(b, square);
-    b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)),
-             [&] { b.write(inverse, inverses, token); });
+    Value norm = math::SqrtOp::create(b, square);
+    // False for NaN, too.
+    Value hasDirection =
+        b.both(b.compare(CmpFPredicate::OGT, norm, b.f32(0)),
+               b.compare(CmpFPredicate::OLT, norm, b.f32(kInfinity)));
+    Value inverse = b.div(b.f32(1), norm);
+    b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)), [&] {
+      b.write(b.select(hasDirection, inverse, b.f32(0)), inverses, token);
+    });
   }
 }
 
