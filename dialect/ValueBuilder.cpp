@@ -8,6 +8,7 @@
 #include "dialect/ValueBuilder.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -207,12 +208,8 @@ Values ValueBuilder::ifElse(Value condition, function_ref<Values()> thenBody,
                             function_ref<Values()> elseBody) {
   if (std::optional<int64_t> known = getConstantIntValue(condition))
     return *known ? thenBody() : elseBody();
-  // The types of the results are known after the first branch is written. No
-  // listener may learn of the draft, which is erased.
-  Listener *told = getListener();
-  setListener(nullptr);
+  // The types of the results are known after the first branch is written.
   auto draft = scf::IfOp::create(*this, condition, /*withElseRegion=*/true);
-  setListener(told);
   Values results[2];
   {
     InsertionGuard guard(*this);
@@ -228,6 +225,9 @@ Values ValueBuilder::ifElse(Value condition, function_ref<Values()> thenBody,
   branch.getElseRegion().takeBody(draft.getElseRegion());
   branch.thenYield()->setOperands(results[0]);
   branch.elseYield()->setOperands(results[1]);
+  // Drivers of patterns remember what was inserted, and what is around it.
+  if (auto *told = dyn_cast_if_present<RewriterBase::Listener>(getListener()))
+    told->notifyOperationErased(draft);
   draft.erase();
   return Values(branch.getResults());
 }
