@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_GRAPH_KERNELBUILDER_H
 #define GIST_PASSES_GRAPH_KERNELBUILDER_H
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "dialect/ValueBuilder.h"
 #include "passes/Graph/OutlineKernel.h"
 
 namespace gist {
@@ -35,7 +35,7 @@ public:
   /// The kernel, and a builder at the end of its body. Both may be used until
   /// call(), after which the kernel may be erased: an equal one was there.
   mlir::func::FuncOp function;
-  mlir::ImplicitLocOpBuilder b;
+  ValueBuilder b;
 
 private:
   Value addArgument(Value value);

@@ -66,7 +66,7 @@ private:
   Value add(Value a, Value b);
   Value addBias(Value rows, Value bias);
 
-  ImplicitLocOpBuilder b;
+  ValueBuilder b;
   GatedProjectionOp op;
   bool hasGuards;
   /// Graded gates have a level between: weights in fewer bits.
@@ -84,15 +84,14 @@ Value Lowering::getGuard(int64_t low, int64_t high) {
     return guard;
   guard = createLoops(
       b, "t->t", level, createEmpty(b, getSize(b, level, 0), b.getI8Type()),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      [&](ValueBuilder &b, ValueRange args) -> Value {
         auto bound = [&](arith::CmpIPredicate predicate, int64_t value) {
           Value constant =
               arith::ConstantIntOp::create(b, b.getI8Type(), value);
-          return arith::CmpIOp::create(b, predicate, args[0], constant);
+          return b.compare(predicate, args[0], constant);
         };
-        Value isIn =
-            arith::AndIOp::create(b, bound(arith::CmpIPredicate::sge, low),
-                                  bound(arith::CmpIPredicate::sle, high));
+        Value isIn = b.both(bound(arith::CmpIPredicate::sge, low),
+                            bound(arith::CmpIPredicate::sle, high));
         return arith::ExtUIOp::create(b, b.getI8Type(), isIn);
       });
   return guard;
@@ -107,11 +106,11 @@ Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
       b, "tn,t->tn", {product, getGuard(low, high)},
       createEmpty(b, {getSize(b, product, 0), getSize(b, product, 1)},
                   b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value isOpen = arith::CmpIOp::create(
-            b, arith::CmpIPredicate::ne, args[1],
-            arith::ConstantIntOp::create(b, b.getI8Type(), 0));
-        return arith::SelectOp::create(b, isOpen, args[0], createF32(b, 0));
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        Value isOpen =
+            b.compare(arith::CmpIPredicate::ne, args[1],
+                      arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+        return b.select(isOpen, args[0], b.f32(0));
       });
 }
 
@@ -124,16 +123,16 @@ Value Lowering::getLevel(Value residual) {
   // keeps a NaN, so such a row is not taken for zero.
   Value largest =
       createLoops(b, "td->t", op.getInput(),
-                  createFilled(b, getSize(b, residual, 0), createF32(b, 0)),
-                  [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                  createFilled(b, getSize(b, residual, 0), b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
                     return arith::MaximumFOp::create(
-                        b, math::AbsFOp::create(b, toF32(b, args[0])), args[1]);
+                        b, math::AbsFOp::create(b, b.toF32(args[0])), args[1]);
                   });
   return createLoops(b, "t,t,t->t", {within, all, largest},
                      createEmpty(b, getSize(b, residual, 0), b.getI8Type()),
-                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       Value isNonZero = compare(b, arith::CmpFPredicate::UNE,
-                                                 args[2], createF32(b, 0));
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
+                       Value isNonZero = b.compare(arith::CmpFPredicate::UNE,
+                                                   args[2], b.f32(0));
                        Value ratio =
                            createGateRatio(b, args[0], args[1], isNonZero);
                        return createGateLevel(b, op, ratio, b.getI8Type());
@@ -144,8 +143,8 @@ Value Lowering::add(Value a, Value c) {
   return createLoops(
       b, "tn,tn->tn", {a, c},
       createEmpty(b, {getSize(b, a, 0), getSize(b, a, 1)}, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::AddFOp::create(b, args[0], args[1]);
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.add(args[0], args[1]);
       });
 }
 
@@ -153,9 +152,8 @@ Value Lowering::addBias(Value rows, Value bias) {
   return createLoops(b, "tn,n->tn", {rows, bias},
                      createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)},
                                  b.getF32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return arith::AddFOp::create(b, args[0],
-                                                    toF32(b, args[1]));
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.add(args[0], b.toF32(args[1]));
                      });
 }
 
@@ -168,8 +166,8 @@ SmallVector<Value> Lowering::run() {
   Value residual = createLoops(
       b, "td,td->td", {inside, x},
       createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::SubFOp::create(b, args[1], args[0]);
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.sub(args[1], args[0]);
       });
   level = getLevel(residual);
 

@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/Unused.h"
@@ -91,7 +90,7 @@ private:
 
   func::FuncOp function;
   const DepthPlan &plan;
-  ImplicitLocOpBuilder b;
+  ValueBuilder b;
   SmallVector<LayerOps> layers;
   SmallVector<LinearInput> linears; ///< where layers are thin
   /// Maps are stored as finely as the model's weights.
@@ -173,36 +172,34 @@ LogicalResult DepthReducer::findLayers() {
 Value DepthReducer::normalise(Value x) {
   OpFoldResult rows = getSize(b, x, 0);
   int64_t width = getWidth(x);
-  Value zeros = createFilled(b, {rows}, createF32(b, 0));
-  Value squares = createLoops(
-      b, "td->t", x, zeros, [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        return arith::AddFOp::create(b, arith::MulFOp::create(b, v[0], v[0]),
-                                     v[1]);
-      });
+  Value zeros = createFilled(b, {rows}, b.f32(0));
+  Value squares = createLoops(b, "td->t", x, zeros,
+                              [](ValueBuilder &b, ValueRange v) -> Value {
+                                return b.add(b.mul(v[0], v[0]), v[1]);
+                              });
   Value empty = createEmpty(b, {rows, b.getIndexAttr(width)}, b.getF32Type());
-  return createLoops(
-      b, "td,t->td", {x, squares}, empty,
-      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        Value mean = arith::DivFOp::create(
-            b, v[1], createF32(b, static_cast<float>(width)));
-        Value above = arith::AddFOp::create(b, mean, createF32(b, kEpsilon));
-        return arith::MulFOp::create(b, v[0], math::RsqrtOp::create(b, above));
-      });
+  return createLoops(b, "td,t->td", {x, squares}, empty,
+                     [&](ValueBuilder &b, ValueRange v) -> Value {
+                       Value mean =
+                           b.div(v[1], b.f32(static_cast<float>(width)));
+                       Value above = b.add(mean, b.f32(kEpsilon));
+                       return b.mul(v[0], math::RsqrtOp::create(b, above));
+                     });
 }
 
 /// x and y combined element by element; `dims` says the dimensions of both.
 template <typename Op>
-static Value combine(ImplicitLocOpBuilder &b, StringRef dims, Value x,
+static Value combine(ValueBuilder &b, StringRef dims, Value x,
                      Value y) {
   Value empty =
       createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type());
   return createLoops(b, dims, {x, y}, empty,
-                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                     [](ValueBuilder &b, ValueRange v) -> Value {
                        return Op::create(b, v[0], v[1]);
                      });
 }
 
-static Value add(ImplicitLocOpBuilder &b, Value x, Value y) {
+static Value add(ValueBuilder &b, Value x, Value y) {
   return combine<arith::AddFOp>(b, "td,td->td", x, y);
 }
 

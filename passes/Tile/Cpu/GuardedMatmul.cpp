@@ -23,9 +23,8 @@ using namespace gist;
 using Values = TileBuilder::Values;
 
 static Value isOpen(TileBuilder &b, Value guard, Value row) {
-  return arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ne, b.readScalar(guard, row),
-      arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+  return b.compare(arith::CmpIPredicate::ne, b.readScalar(guard, row),
+                   arith::ConstantIntOp::create(b, b.getI8Type(), 0));
 }
 
 static Value isAnyOpen(TileBuilder &b, Value guard) {

@@ -82,8 +82,7 @@ Value FloatProduct::emitSquare(Value row, Value column, int64_t rows,
     if (columns == 4 && lanes == 4) {
       Value sum = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
       Value old = b.readF32(result, {at, column}, 4);
-      result =
-          b.write(arith::AddFOp::create(b, sum, old), result, {at, column});
+      result = b.write(b.add(sum, old), result, {at, column});
       continue;
     }
     for (int64_t j = 0; j < columns; ++j)
@@ -126,7 +125,7 @@ Value FloatProduct::emitOneResult(Value row, Value column, Value result) {
   Values sums = emitSums(row, column);
   for (size_t step = sums.size() / 2; step > 0; step /= 2)
     for (size_t i = 0; i < step; ++i)
-      sums[i] = arith::AddFOp::create(b, sums[i], sums[i + step]);
+      sums[i] = b.add(sums[i], sums[i + step]);
   return writeSum(sums[0], result, row, column);
 }
 

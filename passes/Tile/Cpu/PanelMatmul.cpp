@@ -130,9 +130,7 @@ Value PanelProduct::emitSquare(Value row, int64_t rows, Value column,
     for (int64_t j = 0; j < kPanelVectors; ++j) {
       Values at = {b.add(row, i), b.add(column, j * lanes)};
       Value old = b.readF32(result, at, lanes);
-      result =
-          b.write(arith::AddFOp::create(b, sums[i * kPanelVectors + j], old),
-                  result, at);
+      result = b.write(b.add(sums[i * kPanelVectors + j], old), result, at);
     }
   return result;
 }

@@ -79,7 +79,7 @@ public:
     Value log =
         seen.getLogCount(b, getKey(b, step, slot), getKey(b, step, b.index(0)));
     // The loop scales scores after it has added this.
-    return arith::MulFOp::create(b, log, b.f32(std::numbers::ln2 / scale));
+    return b.mul(log, b.f32(std::numbers::ln2 / scale));
   }
 
 private:
@@ -170,15 +170,14 @@ public:
   Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
     Value first = b.mul(step, keysOfStep);
     Value log = seen.getLogCount(b, b.add(first, slot), first);
-    return arith::MulFOp::create(b, log, b.f32(std::numbers::ln2 / scale));
+    return b.mul(log, b.f32(std::numbers::ln2 / scale));
   }
   Value readBias(GpuBuilder &b, Value step, Value slot, Value) override {
     return seen.readCount(b, getKey(b, step, slot));
   }
   Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) override {
-    return arith::MulFOp::create(
-        b, seen.finishCount(b, getKey(b, step, slot), read),
-        b.f32(std::numbers::ln2 / scale));
+    return b.mul(seen.finishCount(b, getKey(b, step, slot), read),
+                 b.f32(std::numbers::ln2 / scale));
   }
 
 private:

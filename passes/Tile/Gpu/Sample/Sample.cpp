@@ -127,7 +127,7 @@ private:
 /// An unsigned number, from 1, that is larger for larger logits; 0 for NaN.
 Value Sample::createOrder(Value logit) {
   // Both zeros are the same number.
-  logit = arith::AddFOp::create(b, logit, b.f32(0));
+  logit = b.add(logit, b.f32(0));
   Value bits = arith::BitcastOp::create(b, i32, logit);
   // Of negative numbers all bits are turned, of others the sign.
   Value turned = either(arith::ShRSIOp::create(b, bits, b.i32(31)),
