@@ -290,25 +290,22 @@ State AttendKeys::runCausal(ClusterSteps &steps, State state) {
     return runMeans(steps, state, end, endToken);
   // At least one, even without clusters: the tokens come with it.
   Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
-  Seen start = {state, zero};
-  return carry(b, zero, tables, start,
-               [&](Value number, const Seen &seen) {
-                 Value firstId = b.mul(number, tableIds);
-                 Value isLast =
-                     b.compare(CmpIPredicate::eq, number, b.sub(tables, 1));
-                 countMembers(firstId, end);
-                 steps.table = table;
-                 steps.firstId = firstId;
-                 // Ids ascend, so that the clusters of a table follow those of
-                 // the table before.
-                 steps.begin = seen.clusters;
-                 steps.end = selection->countIdsBefore(
-                     b.min(b.add(firstId, tableIds), end));
-                 // Tokens are seen once, with the last table.
-                 steps.endToken = b.select(isLast, endToken, end);
-                 return Seen{runTokens(steps, seen.state), steps.end};
-               })
-      .state;
+  Seen all = {state, zero};
+  all = carry(b, zero, tables, all, [&](Value number, const Seen &seen) {
+    Value firstId = b.mul(number, tableIds);
+    Value isLast = b.compare(CmpIPredicate::eq, number, b.sub(tables, 1));
+    countMembers(firstId, end);
+    steps.table = table;
+    steps.firstId = firstId;
+    // Ids ascend, so that the clusters of a table follow those of
+    // the table before.
+    steps.begin = seen.clusters;
+    steps.end = selection->countIdsBefore(b.min(b.add(firstId, tableIds), end));
+    // Tokens are seen once, with the last table.
+    steps.endToken = b.select(isLast, endToken, end);
+    return Seen{runTokens(steps, seen.state), steps.end};
+  });
+  return all.state;
 }
 
 State AttendKeys::runMeans(ClusterSteps &steps, State state, Value end,

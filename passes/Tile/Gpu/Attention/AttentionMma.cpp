@@ -293,20 +293,19 @@ State MmaAttention::runStaged(State state, Value count) {
   };
   StagedStep start = {state, load(zero, findRows(zero)), {}};
   start.rows = findRows(getNext(zero, 1));
-  return carry(b, zero, count, start,
-               [&](Value step, StagedStep now) {
-                 b.barrier(); // The last step has been read.
-                 storeKeys(now.loaded);
-                 storeValues(now.loaded);
-                 b.barrier();
-                 now.loaded = load(getNext(step, 1), now.rows);
-                 now.rows = findRows(getNext(step, 2));
-                 // Loads are to be ahead of the products that hide them.
-                 keepOrder(b);
-                 compute(step, zero, now.state);
-                 return now;
-               })
-      .state;
+  start = carry(b, zero, count, start, [&](Value step, StagedStep now) {
+    b.barrier(); // The last step has been read.
+    storeKeys(now.loaded);
+    storeValues(now.loaded);
+    b.barrier();
+    now.loaded = load(getNext(step, 1), now.rows);
+    now.rows = findRows(getNext(step, 2));
+    // Loads are to be ahead of the products that hide them.
+    keepOrder(b);
+    compute(step, zero, now.state);
+    return now;
+  });
+  return start.state;
 }
 
 State MmaAttention::runAsync(State state, Value count) {
@@ -324,20 +323,18 @@ State MmaAttention::runAsync(State state, Value count) {
   AsyncStep start = {state, {}};
   if (steps->isGathered())
     start.rows = findNext(b.index(stages - 1));
-  return carry(b, zero, count, start,
-               [&](Value step, AsyncStep now) {
-                 Value ahead = b.add(step, stages - 1);
-                 copyIf(ahead,
-                        steps->isGathered() ? now.rows : findNext(ahead));
-                 if (steps->isGathered())
-                   now.rows = findNext(b.add(ahead, 1));
-                 waitForCopies(b, stages - 1);
-                 b.barrier();
-                 compute(step, b.rem(step, stages), now.state);
-                 b.barrier(); // The step's stage is free for another.
-                 return now;
-               })
-      .state;
+  start = carry(b, zero, count, start, [&](Value step, AsyncStep now) {
+    Value ahead = b.add(step, stages - 1);
+    copyIf(ahead, steps->isGathered() ? now.rows : findNext(ahead));
+    if (steps->isGathered())
+      now.rows = findNext(b.add(ahead, 1));
+    waitForCopies(b, stages - 1);
+    b.barrier();
+    compute(step, b.rem(step, stages), now.state);
+    b.barrier(); // The step's stage is free for another.
+    return now;
+  });
+  return start.state;
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Cluster/ClusterDecide.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 
 using namespace mlir;
 using namespace gist;
@@ -124,34 +125,32 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
       all = either(b, all, part);
     return all;
   };
-  // The state: whether this token founds a cluster, and which tokens are open.
-  Values start = {b.i32(0), isSomeOpen()};
-  TypeRange types{ValueRange(start)};
-  SmallVector<Location> locations(start.size(), b.getLoc());
+  struct Round {
+    Value founds; ///< whether this token founds a cluster
+    Value open;   ///< words of the tokens that are open
+    auto getParts() { return std::tie(founds, open); }
+  };
   // All threads read the same words, so all leave the loop together and meet at
   // the barriers inside.
-  auto rounds = scf::WhileOp::create(b, types, start);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&rounds.getBefore(), {}, types, locations);
-    scf::ConditionOp::create(b, isAny(b, before->getArgument(1)),
-                             before->getArguments());
-    Block *after = b.createBlock(&rounds.getAfter(), {}, types, locations);
+  auto isRound = [&](const Round &round) { return isAny(b, round.open); };
+  auto takeRound = [&](const Round &round) {
     Values areOpen = readWords(open, b.index(0));
     Values found = readWords(founders, b.index(0));
     Value isOpen = b.both(
         isMine, isAny(b, arith::AndIOp::create(b, b.read(open, word), bit)));
     isOpen = b.both(isOpen, b.negate(overlap(b, mine, found)));
     Value waits = overlap(b, mine, areOpen);
-    Value founds = either(b, isAny(b, after->getArgument(0)),
-                          b.both(isOpen, b.negate(waits)));
+    Value founds =
+        either(b, isAny(b, round.founds), b.both(isOpen, b.negate(waits)));
     b.barrier(); // All have read.
     writeBits(open, b.both(isOpen, waits));
     writeBits(founders, founds);
     b.barrier();
-    scf::YieldOp::create(
-        b, Values{b.select(founds, b.i32(1), b.i32(0)), isSomeOpen()});
-  }
+    Value word = b.select(founds, b.i32(1), b.i32(0));
+    return Round{word, isSomeOpen()};
+  };
+  Value none = b.i32(0);
+  Round last = takeWhile(b, Round{none, isSomeOpen()}, isRound, takeRound);
 
   // New clusters in the order of their tokens, as many as there is room for.
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
@@ -172,8 +171,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
     total = arith::AddIOp::create(b, total, math::CtPopOp::create(b, part));
   }
   Value place = b.toIndex(rank);
-  Value isFounder =
-      b.both(isAny(b, rounds.getResult(0)), b.isLess(place, room));
+  Value isFounder = b.both(isAny(b, last.founds), b.isLess(place, room));
   b.ifThen(b.both(isMine, isFounder),
            [&] { b.write(b.toI32(token), founderOf, place); });
   b.barrier();

@@ -23,6 +23,7 @@
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 #include "passes/Tile/Gpu/Cluster/ClusterDecide.h"
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 
 #include <limits>
 
@@ -37,21 +38,11 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tokens that are looked at at once when lists are made.
 static constexpr int64_t kOwnersAtOnce = 4;
 
-/// state = body(state) while condition(state).
-static Values repeat(GpuBuilder &b, ValueRange start,
-                     function_ref<Value(ValueRange)> condition,
-                     function_ref<Values(ValueRange)> body) {
-  TypeRange types(start);
-  SmallVector<Location> locations(start.size(), b.getLoc());
-  auto loop = scf::WhileOp::create(b, types, start);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  scf::ConditionOp::create(b, condition(before->getArguments()),
-                           before->getArguments());
-  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-  scf::YieldOp::create(b, body(after->getArguments()));
-  return loop.getResults();
-}
+/// A list of the members of a cluster that is being added up.
+struct Members {
+  Value next, sum, count;
+  auto getParts() { return std::tie(next, sum, count); }
+};
 
 static int64_t getWidth(Value rows) {
   return cast<RankedTensorType>(rows.getType()).getDimSize(1);
@@ -168,27 +159,27 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
   ClusterScores::Team team = scores.getTeam(size);
   auto mixChunk = [&](Value t, Value old, Value column) {
     Value sum = b.constant(b.vectorOf(chunk, b.getF32Type()), 0);
-    Values members = repeat(
-        b, {b.toI32(t), sum, b.f32(0)},
-        [&](ValueRange state) { return b.isLess(state[0], b.i32(tokens)); },
-        [&](ValueRange state) {
-          Value at = b.toIndex(state[0]);
+    Members members = {b.toI32(t), sum, b.f32(0)};
+    members = takeWhile(
+        b, members,
+        [&](const Members &m) { return b.isLess(m.next, b.i32(tokens)); },
+        [&](const Members &m) {
+          Value at = b.toIndex(m.next);
           Value x = b.toF32(scores.read(at, column));
-          return Values{b.read(nexts, at),
-                        arith::AddFOp::create(b, state[1], x),
-                        arith::AddFOp::create(b, state[2], b.f32(1))};
+          return Members{b.read(nexts, at), arith::AddFOp::create(b, m.sum, x),
+                         arith::AddFOp::create(b, m.count, b.f32(1))};
         });
     Value cluster = b.toIndex(b.read(owners, t));
     Value row = b.add(head.meanRow, cluster);
     // A new cluster has a row that was never written, which may hold a NaN.
     Value isNew = b.compare(CmpFPredicate::OEQ, old, b.f32(0));
     Value total = b.ifElse(
-        isNew, [&]() -> Value { return members[1]; },
+        isNew, [&]() -> Value { return members.sum; },
         [&]() -> Value {
           Value mean = b.toF32(b.read(rows, {row, column}, chunk));
-          return b.fma(b.broadcast(old, chunk), mean, members[1]);
+          return b.fma(b.broadcast(old, chunk), mean, members.sum);
         });
-    Value all = arith::AddFOp::create(b, old, members[2]);
+    Value all = arith::AddFOp::create(b, old, members.count);
     Value mean = arith::DivFOp::create(b, total, b.broadcast(all, chunk));
     b.write(b.convert(mean, element), rows, {row, column});
     if (areKeys)

@@ -58,21 +58,44 @@ State carry(GpuBuilder &b, mlir::Value lower, mlir::Value upper,
                               }));
 }
 
-/// do state = body(state); while (isOne(state)).
-template <typename State, typename Test, typename Body>
-State repeat(GpuBuilder &b, const State &start, const Test &isOne,
-             const Body &body) {
+/// scf.while: `before` gives whether there is another round, and its state.
+template <typename State, typename Before, typename After>
+State carryWhile(GpuBuilder &b, const State &start, const Before &before,
+                 const After &after) {
   GpuBuilder::Values values = pack(start);
   mlir::TypeRange types = mlir::ValueRange(values).getTypes();
   llvm::SmallVector<mlir::Location> locations(values.size(), b.getLoc());
   auto loop = mlir::scf::WhileOp::create(b, types, values);
+  auto begin = [&](mlir::Region &region) {
+    mlir::Block *block = b.createBlock(&region, {}, types, locations);
+    return unpack(start, block->getArguments());
+  };
   mlir::OpBuilder::InsertionGuard guard(b);
-  mlir::Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  State next = body(unpack(start, before->getArguments()));
-  mlir::scf::ConditionOp::create(b, isOne(next), pack(next));
-  mlir::Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-  mlir::scf::YieldOp::create(b, after->getArguments());
+  auto [isOne, state] = before(begin(loop.getBefore()));
+  mlir::scf::ConditionOp::create(b, isOne, pack(state));
+  mlir::scf::YieldOp::create(b, pack(after(begin(loop.getAfter()))));
   return unpack(start, loop.getResults());
+}
+
+/// do state = body(state); while (isOne(state)).
+template <typename State, typename Test, typename Body>
+State repeat(GpuBuilder &b, const State &start, const Test &isOne,
+             const Body &body) {
+  auto round = [&](const State &state) {
+    State next = body(state);
+    return std::pair(isOne(next), next);
+  };
+  return carryWhile(b, start, round, [](const State &state) { return state; });
+}
+
+/// while (isOne(state)) state = body(state).
+template <typename State, typename Test, typename Body>
+State takeWhile(GpuBuilder &b, const State &start, const Test &isOne,
+                const Body &body) {
+  auto test = [&](const State &state) {
+    return std::pair(isOne(state), state);
+  };
+  return carryWhile(b, start, test, body);
 }
 
 /// yes() where `condition`, else no(): states like `like`.
