@@ -323,13 +323,12 @@ State AttendKeys::runMeans(ClusterSteps &steps, State state, Value end,
   steps.begin = zero;
   steps.endToken = end;
   steps.list = table;
-  auto see = [&](Value from, ValueRange seen) {
+  auto see = [&](Value from, const State &seen) {
     Value to = b.min(b.add(from, tableIds), end);
     steps.end = means->listLast(*selection, from, to, end);
-    return pack(
-        run(steps, unpack(state, seen), means->getKeys(), means->getValues()));
+    return run(steps, seen, means->getKeys(), means->getValues());
   };
-  return unpack(state, b.loop(zero, end, tableIds, pack(state), see));
+  return carry(b, zero, end, b.index(tableIds), state, see);
 }
 
 void AttendKeys::countMembers(Value firstId, Value end) {

@@ -96,15 +96,12 @@ Value MmaAttention::spreadOver(ValueRange numbers) {
   return vector::FromElementsOp::create(b, mma.getAccumulatorType(), all);
 }
 
-Values MmaAttention::emitScores(Value stage, ValueRange start) {
-  Values scores(start);
+MmaAttention::Tiles MmaAttention::emitScores(Value stage, Tiles scores) {
   auto multiply = [&](int64_t key, int64_t k, ArrayRef<Value> queries) {
     Value right = mma.loadB(b, keyTile, lane, stage,
                             b.index(key * mma.columns()), b.index(k));
-    for (auto [tile, query] : llvm::enumerate(queries)) {
-      Value &score = scores[tile * keyTiles + key];
-      score = mma.multiply(b, query, right, score);
-    }
+    for (auto [ofTile, query] : llvm::zip_equal(scores, queries))
+      ofTile[key] = mma.multiply(b, query, right, ofTile[key]);
   };
   auto getQueries = [&](int64_t k) {
     Values queries;
@@ -140,29 +137,28 @@ Value MmaAttention::readBias(Value stage, int64_t key) {
   return b.concat(parts);
 }
 
-Values MmaAttention::getTops(ArrayRef<Value> scores) {
+Values MmaAttention::getTops(ValueRange scores) {
   Values tops;
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Values candidates;
-      for (Value part : scores.slice(tile * keyTiles, keyTiles))
-        for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
-          if (getLaneRow(i) == row)
-            candidates.push_back(b.extract(part, i));
-      tops.push_back(b.reduceLanes(
-          vector::FromElementsOp::create(
-              b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
-          [&](Value x, Value y) { return getLarger(x, y); }));
-    }
+  for (int64_t row = 0; row < lanes.rows; ++row) {
+    Values candidates;
+    for (Value part : scores)
+      for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
+        if (getLaneRow(i) == row)
+          candidates.push_back(b.extract(part, i));
+    tops.push_back(b.reduceLanes(
+        vector::FromElementsOp::create(
+            b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
+        [&](Value x, Value y) { return getLarger(x, y); }));
+  }
   return tops;
 }
 
-void MmaAttention::adjust(Value step, Values &scores) {
+void MmaAttention::adjust(Value step, Tiles &scores) {
   // Otherwise the numbers of all slots would stay in registers.
   Value lane = computeHereByThread(b, this->lane);
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t key = 0; key < keyTiles; ++key) {
-      Value &score = scores[tile * keyTiles + key];
+      Value &score = scores[tile][key];
       Values numbers;
       for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i) {
         Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
@@ -176,22 +172,27 @@ void MmaAttention::adjust(Value step, Values &scores) {
     }
 }
 
-MmaAttention::Scores MmaAttention::adjustScores(Value step, Values scores,
+MmaAttention::Scores MmaAttention::adjustScores(Value step, const Tiles &scores,
                                                 const State &state) {
   Scores like = {scores, {}};
   for (const RowTile &rows : state)
-    llvm::append_range(like.tops, rows.tops);
+    like.tops.push_back(rows.tops);
+  auto find = [&](const Tiles &seen) {
+    Scores found = {seen, {}};
+    for (const Values &ofTile : seen)
+      found.tops.push_back(getTops(ofTile));
+    return found;
+  };
+  auto hide = [&] {
+    Tiles seen = scores;
+    adjust(step, seen);
+    return find(seen);
+  };
   return choose(
-      b, steps->isPlain(b, step), like,
-      [&] { return Scores{scores, getTops(scores)}; },
-      [&] {
-        Values seen = scores;
-        adjust(step, seen);
-        return Scores{seen, getTops(seen)};
-      });
+      b, steps->isPlain(b, step), like, [&] { return find(scores); }, hide);
 }
 
-std::pair<Value, Values> MmaAttention::findBase(ArrayRef<Value> tops,
+std::pair<Value, Values> MmaAttention::findBase(ValueRange tops,
                                                 RowTile &rows) {
   Value scale = b.f32(factor);
   Values factors, bases;
@@ -222,7 +223,7 @@ void MmaAttention::addSum(Value sum, ArrayRef<Value> factors, RowTile &rows) {
   }
 }
 
-void MmaAttention::emitProduct(ValueRange fragments, Value stage,
+void MmaAttention::emitProduct(const Tiles &fragments, Value stage,
                                State &state) {
   for (int64_t k = 0; k < keys; k += mma.depth())
     for (int64_t column = 0; column < outTiles; ++column) {
@@ -231,42 +232,34 @@ void MmaAttention::emitProduct(ValueRange fragments, Value stage,
                               b.index(column * mma.columns()), b.index(k));
       for (int64_t tile = 0; tile < rowTiles; ++tile) {
         Value &out = state[tile].out[column];
-        Value left = fragments[(tile * keys + k) / mma.depth()];
+        Value left = fragments[tile][k / mma.depth()];
         out = mma.multiply(b, left, right, out);
       }
     }
 }
 
 void MmaAttention::compute(Value step, Value stage, State &state) {
-  Values start(rowTiles * keyTiles, mma.makeAccumulator(b));
-  Values scores = emitScores(stage, start);
+  Tiles start(rowTiles, Values(keyTiles, mma.makeAccumulator(b)));
+  Tiles scores = emitScores(stage, start), fragments;
   for (int64_t key = 0; biases && key < keyTiles; ++key) {
     Value bias = readBias(stage, key);
-    for (int64_t tile = 0; tile < rowTiles; ++tile) {
-      Value &score = scores[tile * keyTiles + key];
-      score = arith::AddFOp::create(b, score, bias);
-    }
+    for (Values &ofTile : scores)
+      ofTile[key] = arith::AddFOp::create(b, ofTile[key], bias);
   }
   Scores seen = adjustScores(step, scores, state);
-  MutableArrayRef<Value> weights = seen.all;
-  ArrayRef<Value> tops = seen.tops;
-  for (RowTile &rows : state) {
-    auto [base, factors] = findBase(tops.take_front(lanes.rows), rows);
-    tops = tops.drop_front(lanes.rows);
+  for (auto [rows, weights, tops] :
+       llvm::zip_equal(state, seen.all, seen.tops)) {
+    auto [base, factors] = findBase(tops, rows);
     Value sum;
-    for (Value &part : weights.take_front(keyTiles)) {
+    for (Value &part : weights) {
       part = emitWeights(part, base);
       sum = sum ? arith::AddFOp::create(b, sum, part).getResult() : part;
     }
-    weights = weights.drop_front(keyTiles);
     addSum(sum, factors, rows);
     rescale(rows, factors);
   }
-  Values fragments;
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
-    llvm::append_range(fragments,
-                       mma.getFragments(b, ArrayRef<Value>(seen.all).slice(
-                                               tile * keyTiles, keyTiles)));
+  for (const Values &weights : seen.all)
+    fragments.push_back(mma.getFragments(b, weights));
   emitProduct(fragments, stage, state);
 }
 
@@ -282,7 +275,12 @@ State MmaAttention::run(State state, KeySteps &keySteps, const RowSource &k,
   Value count = steps->getCount(b);
   if (isAsync)
     return runAsync(state, count);
-  return isPipelined ? runPipelined(state, count) : runStaged(state, count);
+  if (!isPipelined)
+    return runStaged(state, count);
+  Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
+  return takeIf(b, isAny, state, [&](const State &state) {
+    return runPipelined(state, takeFirstThread(b, count));
+  });
 }
 
 State MmaAttention::runStaged(State state, Value count) {
@@ -291,9 +289,9 @@ State MmaAttention::runStaged(State state, Value count) {
   auto getNext = [&](Value step, int64_t by) {
     return b.max(b.min(b.add(step, by), last), zero);
   };
-  StagedStep start = {state, load(zero, findRows(zero)), {}};
+  Step start = {state, load(zero, findRows(zero)), {}};
   start.rows = findRows(getNext(zero, 1));
-  start = carry(b, zero, count, start, [&](Value step, StagedStep now) {
+  start = carry(b, zero, count, start, [&](Value step, Step now) {
     b.barrier(); // The last step has been read.
     storeKeys(now.loaded);
     storeValues(now.loaded);
@@ -320,10 +318,10 @@ State MmaAttention::runAsync(State state, Value count) {
   };
   for (int64_t i = 0; i + 1 < stages; ++i)
     copyIf(b.index(i), findNext(b.index(i)));
-  AsyncStep start = {state, {}};
+  Step start = {state, {}, {}};
   if (steps->isGathered())
     start.rows = findNext(b.index(stages - 1));
-  start = carry(b, zero, count, start, [&](Value step, AsyncStep now) {
+  start = carry(b, zero, count, start, [&](Value step, Step now) {
     Value ahead = b.add(step, stages - 1);
     copyIf(ahead, steps->isGathered() ? now.rows : findNext(ahead));
     if (steps->isGathered())

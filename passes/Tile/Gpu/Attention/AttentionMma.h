@@ -44,27 +44,26 @@ private:
     Values keys, bias, values;
     auto getParts() { return std::tie(keys, bias, values); }
   };
-  /// The left side of the second product, and what the outputs are multiplied
-  /// with before it, for each tile of rows.
+  /// Accumulators, or fragments, of each tile of rows.
+  using Tiles = llvm::SmallVector<Values>;
+  /// The left side of the second product, and what the outputs of each tile of
+  /// rows are multiplied with before it.
   struct Weights {
-    Values fragments, factors;
+    Tiles fragments;
+    Values factors;
     auto getParts() { return std::tie(fragments, factors); }
   };
   /// Scores of what is seen, and the largest of each of a lane's rows.
   struct Scores {
-    Values all, tops;
+    Tiles all, tops;
     auto getParts() { return std::tie(all, tops); }
   };
 
   // What the loops carry.
-  struct AsyncStep {
+  struct Step {
     State state;
-    Loads rows; ///< of the next copy; empty unless they are gathered
-    auto getParts() { return std::tie(state, rows); }
-  };
-  struct StagedStep {
-    State state;
-    Loads loaded, rows; ///< this step's, and those of the next
+    Loads loaded; ///< of this step; empty where they are copied
+    Loads rows; ///< of the next load or copy; empty where found without memory
     auto getParts() { return std::tie(state, loaded, rows); }
   };
   struct PipelinedStep {
@@ -97,9 +96,8 @@ private:
                 mlir::ValueRange sourceRows);
   State runStaged(State state, Value count);
   State runPipelined(State state, Value count);
-  State runSteps(State state, Value count);
   State runAsync(State state, Value count);
-  // Steps of runSteps(), of which `last` is the last.
+  // Steps of runPipelined(), of which `last` is the last.
   Loads findNextRows(Value step, Value last);
   PipelinedStep beginSteps(const State &state, Value last);
   /// Where it is plain, all rows see all keys of the next step.
@@ -109,31 +107,31 @@ private:
       State &state, int64_t begin, int64_t end,
       llvm::function_ref<void(Value row, Value column, Value numbers)> emit);
   /// What is in workgroup memory of keys times the queries, and `start`.
-  Values emitScores(Value stage, mlir::ValueRange start);
+  Tiles emitScores(Value stage, Tiles start);
   /// The same, with sums that start from the biases, which saves additions.
-  Values emitBiasedScores(Value stage);
+  Tiles emitBiasedScores(Value stage);
   /// What is added to the scores of a tile of keys.
   Value readBias(Value stage, int64_t key);
-  /// The largest of a lane's scores, for each of its rows.
-  Values getTops(mlir::ArrayRef<Value> scores);
+  /// The largest of a lane's scores of a tile, for each of its rows.
+  Values getTops(mlir::ValueRange scores);
   /// Scores of what is seen, in place of all.
-  void adjust(Value step, Values &scores);
+  void adjust(Value step, Tiles &scores);
   /// adjust() where a step needs it, then getTops().
-  Scores adjustScores(Value step, Values scores, const State &state);
+  Scores adjustScores(Value step, const Tiles &scores, const State &state);
   /// What is added to the scores of a tile of rows, times their scale, for
   /// powers of at most one, and what sums and outputs are to be multiplied
   /// with. Updates the largest of `rows`; `tops` are those of its new scores.
-  std::pair<Value, Values> findBase(mlir::ArrayRef<Value> tops, RowTile &rows);
+  std::pair<Value, Values> findBase(mlir::ValueRange tops, RowTile &rows);
   Value emitWeights(Value scores, Value base);
   void addSum(Value sum, mlir::ArrayRef<Value> factors, RowTile &rows);
-  void emitProduct(mlir::ValueRange fragments, Value stage, State &state);
+  void emitProduct(const Tiles &fragments, Value stage, State &state);
   /// The outputs with the values of a step, times its weights.
   void addOut(const Weights &weights, State &state);
   /// Weights as what is multiplied, for gfx942 in few instructions.
   Value roundWeights(Value weights);
   /// The sum of numbers that are multiplied, and `start`.
   Value addUp(mlir::ArrayRef<Value> weights, Value start);
-  Weights emitLeft(mlir::ArrayRef<Value> scores, State &state);
+  Weights emitLeft(const Tiles &scores, State &state);
 
   Value getQuery(int64_t tile, int64_t depth);
   /// The row of the workgroup that number `i` of tile `tile` belongs to.

@@ -86,24 +86,22 @@ Value MmaAttention::addUp(ArrayRef<Value> weights, Value start) {
   return arith::AddFOp::create(b, start, b.extract(all, 0));
 }
 
-MmaAttention::Weights MmaAttention::emitLeft(ArrayRef<Value> scores,
+MmaAttention::Weights MmaAttention::emitLeft(const Tiles &scores,
                                              State &state) {
-  Values tops = getTops(scores);
   Weights left;
-  for (auto [rows, top] : llvm::zip_equal(state, tops)) {
-    auto [base, factors] = findBase(top, rows);
+  for (auto [rows, ofTile] : llvm::zip_equal(state, scores)) {
+    auto [base, factors] = findBase(getTops(ofTile), rows);
     Values weights, rounded;
-    for (Value part : scores.take_front(keyTiles)) {
+    for (Value part : ofTile) {
       weights.push_back(emitWeights(part, base));
       rounded.push_back(roundWeights(weights.back()));
     }
-    scores = scores.drop_front(keyTiles);
     Value &sum = rows.sums.front();
     // fdot2 adds pairs of f16, so these are added as they were rounded.
     sum = addUp(element.isF16() ? rounded : weights,
                 arith::MulFOp::create(b, sum, factors.front()));
-    llvm::append_range(left.fragments, mma.getFragments(b, rounded));
-    llvm::append_range(left.factors, factors);
+    left.fragments.push_back(mma.getFragments(b, rounded));
+    left.factors.push_back(factors.front());
   }
   return left;
 }
@@ -112,21 +110,14 @@ MmaAttention::Weights MmaAttention::emitLeft(ArrayRef<Value> scores,
 // The loop
 //===----------------------------------------------------------------------===//
 
-State MmaAttention::runPipelined(State state, Value count) {
-  Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
-  return takeIf(b, isAny, state, [&](const State &state) {
-    return runSteps(state, takeFirstThread(b, count));
-  });
-}
-
-Values MmaAttention::emitBiasedScores(Value stage) {
+MmaAttention::Tiles MmaAttention::emitBiasedScores(Value stage) {
   if (!biases)
-    return emitScores(stage,
-                      Values(rowTiles * keyTiles, mma.makeAccumulator(b)));
-  Values start;
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
+    return emitScores(
+        stage, Tiles(rowTiles, Values(keyTiles, mma.makeAccumulator(b))));
+  Tiles start(rowTiles);
+  for (Values &ofTile : start)
     for (int64_t key = 0; key < keyTiles; ++key)
-      start.push_back(readBias(stage, key));
+      ofTile.push_back(readBias(stage, key));
   return emitScores(stage, start);
 }
 
@@ -156,7 +147,7 @@ MmaAttention::PipelinedStep MmaAttention::takeStep(PipelinedStep now,
   keepOrder(b);
   if (!biases)
     result.rows = findNextRows(next, last);
-  Values scores = emitBiasedScores(b.index(0));
+  Tiles scores = emitBiasedScores(b.index(0));
   addOut(now.weights, result.state);
   if (!isPlain)
     adjust(next, scores);
@@ -202,13 +193,13 @@ MmaAttention::PipelinedStep MmaAttention::beginSteps(const State &state,
   findValueRows(zero, rows);
   loadValues(rows, first.loaded);
   first.rows = findNextRows(zero, last);
-  Values scores = emitBiasedScores(zero);
+  Tiles scores = emitBiasedScores(zero);
   adjust(zero, scores);
   first.weights = emitLeft(scores, first.state);
   return first;
 }
 
-State MmaAttention::runSteps(State state, Value count) {
+State MmaAttention::runPipelined(State state, Value count) {
   using Step = PipelinedStep;
   Value last = b.sub(count, 1);
   auto isStep = [&](const Step &now) { return b.isLess(now.number, last); };

@@ -48,14 +48,19 @@ template <typename State> State unpack(State like, mlir::ValueRange values) {
   return like;
 }
 
-/// for (iv = lower; iv < upper; ++iv) state = body(iv, state).
+/// for (iv = lower; iv < upper; iv += step) state = body(iv, state).
+template <typename State, typename Body>
+State carry(GpuBuilder &b, mlir::Value lower, mlir::Value upper,
+            mlir::Value step, const State &start, const Body &body) {
+  auto packed = [&](mlir::Value iv, mlir::ValueRange carried) {
+    return pack(body(iv, unpack(start, carried)));
+  };
+  return unpack(start, b.loop(lower, upper, step, pack(start), packed));
+}
 template <typename State, typename Body>
 State carry(GpuBuilder &b, mlir::Value lower, mlir::Value upper,
             const State &start, const Body &body) {
-  return unpack(start, b.loop(lower, upper, 1, pack(start),
-                              [&](mlir::Value iv, mlir::ValueRange carried) {
-                                return pack(body(iv, unpack(start, carried)));
-                              }));
+  return carry(b, lower, upper, b.index(1), start, body);
 }
 
 /// scf.while: `before` gives whether there is another round, and its state.
