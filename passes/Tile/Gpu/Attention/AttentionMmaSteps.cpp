@@ -200,26 +200,26 @@ MmaAttention::PipelinedStep MmaAttention::beginSteps(const State &state,
 }
 
 State MmaAttention::runPipelined(State state, Value count) {
-  using Step = PipelinedStep;
+  using Now = PipelinedStep;
   Value last = b.sub(count, 1);
-  auto isStep = [&](const Step &now) { return b.isLess(now.number, last); };
-  auto isPlainStep = [&](const Step &now) {
+  auto isStep = [&](const Now &now) { return b.isLess(now.number, last); };
+  auto isPlainStep = [&](const Now &now) {
     Value isPlain = steps->isPlain(b, b.add(now.number, 1));
     isPlain = b.select(isPlain, b.index(1), b.index(0));
     // All threads agree, and LLVM now knows it: the branch is a scalar one.
     isPlain = b.isEqual(takeFirstThread(b, isPlain), 1);
     return b.both(isStep(now), isPlain);
   };
-  auto takePlain = [&](const Step &now) { return takeStep(now, last, true); };
-  auto takeHidden = [&](const Step &now) { return takeStep(now, last, false); };
-  auto takeSome = [&](const Step &now) {
-    Step done = takeIf(b, isPlainStep(now), now, [&](const Step &now) {
+  auto takePlain = [&](const Now &now) { return takeStep(now, last, true); };
+  auto takeHidden = [&](const Now &now) { return takeStep(now, last, false); };
+  auto takeSome = [&](const Now &now) {
+    Now done = takeIf(b, isPlainStep(now), now, [&](const Now &now) {
       return repeat(b, now, isPlainStep, takePlain);
     });
     return takeIf(b, isStep(done), done, takeHidden);
   };
-  Step done = beginSteps(state, last);
-  done = takeIf(b, isStep(done), done, [&](const Step &now) {
+  Now done = beginSteps(state, last);
+  done = takeIf(b, isStep(done), done, [&](const Now &now) {
     return repeat(b, now, isStep, takeSome);
   });
   b.barrier();
