@@ -19,6 +19,7 @@ LAYERS = [
     "runtime/device",  # with gpu, which is part of the same library
     "runtime/ranks",
     "runtime/text",
+    "runtime/grammar",
     "runtime/session",
     "runtime",
     # What files of models and plans say: no LLVM either.
