@@ -391,10 +391,11 @@ Status Reader::addReference(const Json &value, const std::string &where,
                            ? findReference(document, value.get<std::string>())
                            : nullptr;
   if (!target)
-    return refuse(where,
-                  "'$ref' is %.100s; expected '#' or a path in this schema "
-                  "such as '#/$defs/NAME'",
-                  value.dump(-1, ' ', true, Json::error_handler_t::replace).c_str());
+    return refuse(
+        where,
+        "'$ref' is %.100s; expected '#' or a path in this schema "
+        "such as '#/$defs/NAME'",
+        value.dump(-1, ' ', true, Json::error_handler_t::replace).c_str());
   auto at = references.find(target);
   if (at == references.end()) {
     at = references.emplace(target, grammar.addRule()).first;

@@ -180,9 +180,10 @@ static bool mayOverlap(const Json &document, const Json &a, const Json &b) {
   // Values of a list that are not of the other's one type.
   const std::optional<Json> &listed = left ? left : right;
   const Json &open = left ? *y : *x;
-  if (listed && open.contains("type"))
+  if (listed && (open.contains("type") || !typeOf(open).empty()))
     return std::any_of(listed->begin(), listed->end(), [&](const Json &value) {
-      return hasJsonType(value, open);
+      return open.contains("type") ? hasJsonType(value, open)
+                                   : isOfType(value, typeOf(open));
     });
   std::string first = typeOf(*x), second = typeOf(*y);
   if (first.empty() || second.empty())
