@@ -45,7 +45,7 @@ void GrammarMatcher::clear() {
 Status GrammarMatcher::status() const {
   if (!isTooMuch)
     return {};
-  return Status::error(Code::BadArgument,
+  return Status::error(Code::Unsupported,
                        "the grammar can be read in too many ways at once; "
                        "expected one that needs fewer than %zu",
                        kMaxWays);
