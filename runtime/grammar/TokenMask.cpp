@@ -38,6 +38,15 @@ TokenMask::TokenMask(std::shared_ptr<const TokenGrammar> chosen)
     : grammar(std::move(chosen)), matcher(grammar->program),
       state(matcher.start()), path(grammar->trie->longest + 1) {}
 
+/// Whether plain bytes leave the state as it is: inside most strings.
+bool TokenMask::keepsPlain() {
+  for (unsigned byte = 0; byte < 256; ++byte)
+    if (TokenTrie::isPlainByte(static_cast<uint8_t>(byte)) &&
+        matcher.next(state, static_cast<uint8_t>(byte)) != state)
+      return false;
+  return true;
+}
+
 /// Walks through the vocabulary with the grammar. What begins with bytes that
 /// do not go on is left out as a whole.
 TokenMask::Bits TokenMask::compute() {
@@ -49,9 +58,17 @@ TokenMask::Bits TokenMask::compute() {
       bits[at / kWordBits] |= uint64_t{1} << at % kWordBits;
   };
   path[0] = state;
+  bool skipsPlain = keepsPlain();
   size_t count = trie.nodes.empty() ? 0 : trie.nodes.size() - 1;
   for (size_t i = 0; i < count;) {
     const TokenTrie::Node &node = trie.nodes[i];
+    if (skipsPlain && node.isPlain && path[node.depth] == state) {
+      for (uint32_t at = node.firstToken; at < trie.nodes[node.end].firstToken;
+           ++at)
+        set(trie.tokens[at]);
+      i = node.end;
+      continue;
+    }
     GrammarMatcher::State next = matcher.next(path[node.depth], node.byte);
     if (next == GrammarMatcher::kDead) {
       i = node.end;
@@ -105,11 +122,14 @@ Status TokenMask::apply(std::span<float> logits) {
     isEmpty = isEmpty && allowed == 0;
     if (allowed == UINT64_MAX)
       continue;
-    size_t begin = word * kWordBits;
-    size_t end = std::min(logits.size(), begin + kWordBits);
-    for (size_t i = begin; i < end; ++i)
-      if ((allowed >> (i - begin) & 1) == 0)
-        logits[i] = kImpossible;
+    std::span<float> part = logits.subspan(word * kWordBits);
+    part = part.first(std::min(part.size(), kWordBits));
+    if (allowed == 0) {
+      std::fill(part.begin(), part.end(), kImpossible);
+      continue;
+    }
+    for (size_t i = 0; i < part.size(); ++i)
+      part[i] = (allowed >> i & 1) != 0 ? part[i] : kImpossible;
   }
   if (isEmpty)
     return Status::error(Code::Unsupported,

@@ -58,6 +58,7 @@ private:
   using Bits = std::vector<uint64_t>;
 
   const Bits &mask();
+  bool keepsPlain();
   Bits compute();
 
   std::shared_ptr<const TokenGrammar> grammar;

@@ -43,5 +43,12 @@ TokenTrie::TokenTrie(const Tokenizer &tokenizer) {
     longest = std::max(longest, text.size());
   }
   leave(0);
+  // From the back: what follows a node is known before it.
+  for (size_t i = nodes.size(); i-- > 0;) {
+    nodes[i].isPlain = isPlainByte(nodes[i].byte);
+    for (size_t next = i + 1; nodes[i].isPlain && next < nodes[i].end;
+         next = nodes[next].end)
+      nodes[i].isPlain = nodes[next].isPlain;
+  }
   nodes.push_back({.firstToken = static_cast<uint32_t>(tokens.size())});
 }

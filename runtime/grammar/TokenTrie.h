@@ -25,7 +25,15 @@ public:
     uint32_t firstToken = 0; ///< in `tokens`; the next node's is the end
     uint16_t depth = 0;      ///< bytes of it, less one
     uint8_t byte = 0;        ///< the last of them
+    /// This byte, and all of what follows it in tokens, are plain.
+    bool isPlain = false;
   };
+
+  /// What strings of most languages hold as it is: visible ASCII and spaces,
+  /// without quotes and backslashes. Most tokens have nothing else.
+  static bool isPlainByte(uint8_t byte) {
+    return byte >= ' ' && byte < 0x7F && byte != '"' && byte != '\\';
+  }
 
   TokenTrie() = default;
   explicit TokenTrie(const Tokenizer &tokenizer);

@@ -393,6 +393,29 @@ TEST(TokenMask, AllowsWhatGoesOn) {
   EXPECT_EQ(allowed(), (Texts{"<end>"}));
 }
 
+/// A mask says of all tokens at once what is said of each by itself.
+TEST(TokenMask, IsThatOfEachToken) {
+  Tokenizer tokenizer = makeByteTokenizer({"abc", "ab\"", "ab\",", "a\\n", "é",
+                                           "\xc3", "ab c", "\"}", "a\n", " {"});
+  auto trie = std::make_shared<const TokenTrie>(tokenizer);
+  std::shared_ptr<const TokenGrammar> tokens;
+  ASSERT_TRUE(TokenGrammar::create(anyJsonObject(), tokenizer, trie,
+                                   {tokenizer.spec().eos}, true, tokens)
+                  .ok());
+  TokenMask mask(tokens);
+  for (char c : std::string_view("{\"key\": [1.5, \"text \\u00e9\"]}")) {
+    std::vector<float> logits(tokenizer.vocabSize());
+    ASSERT_TRUE(mask.apply(logits).ok());
+    for (size_t i = 0; i < logits.size(); ++i) {
+      TokenMask copy = mask;
+      EXPECT_EQ(copy.accept(static_cast<int32_t>(i)).ok(), logits[i] == 0)
+          << "token " << i << " before " << c;
+    }
+    ASSERT_TRUE(mask.accept(static_cast<uint8_t>(c)).ok());
+  }
+  EXPECT_TRUE(mask.isComplete());
+}
+
 TEST(TokenMask, SaysWhenNoTokenFits) {
   Tokenizer tokenizer = makeByteTokenizer({});
   auto trie = std::make_shared<const TokenTrie>(tokenizer);

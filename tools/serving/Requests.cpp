@@ -93,9 +93,10 @@ static ApiError readSchema(const Json &value, Grammar &grammar) {
   // Names are for people, and answers are strict whether asked for or not.
   fields.ignore({"name", "description", "strict"});
   GIST_SERVE_TRY(fields.finish());
-  Status status = schema ? readJsonSchema(*schema, grammar) : Status();
   if (!schema)
-    grammar = anyJsonObject();
+    return ApiError::invalid("response_format.json_schema",
+                             "'response_format.json_schema' has no 'schema'.");
+  Status status = readJsonSchema(*schema, grammar);
   return status.ok() ? ApiError() : refusedFormat(status);
 }
 
