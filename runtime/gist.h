@@ -126,6 +126,12 @@ int64_t gist_session_capacity(const gist_session *session);
 gist_code gist_session_embed(gist_session *session, const int32_t *tokens,
                              size_t token_count, float *values, size_t *count);
 
+/// From now on what the session writes is JSON that is valid for a JSON schema,
+/// or matches a grammar (docs/grammars.md). Null-terminated UTF-8; null: all is
+/// allowed again. On an error nothing changes.
+gist_code gist_session_set_schema(gist_session *session, const char *schema);
+gist_code gist_session_set_grammar(gist_session *session, const char *grammar);
+
 typedef struct gist_generate_options {
   int64_t max_tokens; ///< 0: until the model ends or the context is full
   float temperature;  ///< 0: the most likely token

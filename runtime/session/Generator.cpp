@@ -88,17 +88,34 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
                           const GenerateOptions &options,
                           std::unique_ptr<TokenStream> &result) try {
   GIST_TRY(checkGenerates(session));
-  Sampler sampler;
-  GIST_TRY(Sampler::create(options.sampler, sampler));
-  sampler.see(options.before);
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");
-  result.reset(new TokenStream(session, tokenizer, prompt, options));
-  result->sampler = std::move(sampler);
+  std::unique_ptr<TokenStream> stream(
+      new TokenStream(session, tokenizer, prompt, options));
+  GIST_TRY(stream->useGrammar());
+  GIST_TRY(Sampler::create(stream->options.sampler, stream->sampler));
+  stream->sampler.see(options.before);
+  result = std::move(stream);
   return {};
 }
 GIST_CATCH_OUT_OF_MEMORY
+
+/// The grammar for the tokens of this model.
+Status TokenStream::useGrammar() {
+  if (!options.grammar)
+    return {};
+  std::shared_ptr<const TokenTrie> trie = options.trie;
+  if (!trie)
+    trie = std::make_shared<const TokenTrie>(tokenizer);
+  std::vector<int32_t> ends;
+  for (size_t i = 0; i < tokenizer.vocabSize(); ++i)
+    if (isEnd(session, tokenizer, static_cast<int32_t>(i)))
+      ends.push_back(static_cast<int32_t>(i));
+  return TokenGrammar::create(*options.grammar, tokenizer, std::move(trie),
+                              std::move(ends), !continuesText(),
+                              options.sampler.grammar);
+}
 
 bool TokenStream::continuesText() const {
   // A text also begins after special tokens alone.

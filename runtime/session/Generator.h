@@ -40,6 +40,10 @@ struct GenerateOptions {
   /// What the session saw before the prompt, as far as a repeat penalty should
   /// know it.
   std::vector<int32_t> before = {};
+  /// What is written must match this; null: anything. `trie` is of the
+  /// tokenizer; null: it is made, which takes some hundredths of a second.
+  std::shared_ptr<const Grammar> grammar = {};
+  std::shared_ptr<const TokenTrie> trie = {};
 };
 
 enum class FinishReason {
@@ -82,7 +86,8 @@ struct TokenPiece {
 /// else may feed the session.
 class TokenStream {
 public:
-  /// Draws nothing yet. `session` and `tokenizer` outlive the result.
+  /// Draws nothing yet. A grammar in `options` is for the text that is drawn
+  /// now. `session` and `tokenizer` outlive the result.
   static Status begin(Session &session, const Tokenizer &tokenizer,
                       std::span<const int32_t> prompt,
                       const GenerateOptions &options,
@@ -107,6 +112,7 @@ private:
         decoder(tokenizer, !options.showSpecial, continuesText()),
         stops(options.stops) {}
 
+  Status useGrammar();
   /// Whether what is drawn goes on with a text, rather than beginning one.
   bool continuesText() const;
 

@@ -84,6 +84,9 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   sampler.penalty = options.repeatPenalty;
   sampler.window = options.repeatWindow;
   sampler.recent.clear();
+  sampler.mask.reset();
+  if (options.grammar)
+    sampler.mask.emplace(options.grammar);
   sampler.isGreedy = options.temperature == 0.0f;
   // Weights are powers of two, so that e becomes part of the scale. A
   // temperature of 0 gives the largest scale, which top-k 1 makes irrelevant.
@@ -109,7 +112,7 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
 }
 
 void Sampler::see(std::span<const int32_t> tokens) {
-  if (!needsLogits())
+  if (!hasPenalty())
     return;
   // Only the last `window` tokens of old and new together are kept.
   tokens = tokens.last(std::min(window, tokens.size()));
@@ -119,15 +122,24 @@ void Sampler::see(std::span<const int32_t> tokens) {
 }
 
 /// Every recent token counts once, however often it was there.
-std::span<const float> Sampler::penalise(std::span<const float> logits) {
-  penalised.assign(logits.begin(), logits.end());
+void Sampler::penalise(std::span<const float> logits) {
   for (int32_t token : recent) {
     auto i = static_cast<size_t>(token);
     if (token < 0 || i >= logits.size())
       continue;
-    penalised[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
+    adjusted[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
   }
-  return penalised;
+}
+
+Status Sampler::adjust(std::span<const float> &logits) {
+  if (!needsLogits())
+    return {};
+  adjusted.assign(logits.begin(), logits.end());
+  if (hasPenalty())
+    penalise(logits);
+  logits = adjusted;
+  // Last, so that nothing makes possible what the grammar forbids.
+  return mask ? mask->apply(adjusted) : Status();
 }
 
 /// With the upper half of the next number of SplitMix64.
@@ -146,8 +158,17 @@ SampleSettings Sampler::next() {
 
 Status Sampler::draw(std::span<const float> logits,
                      const SampleSettings &settings, int32_t &token) {
-  if (needsLogits())
-    logits = penalise(logits);
+  GIST_TRY(adjust(logits));
+  int32_t chosen = -1;
+  GIST_TRY(choose(logits, settings, chosen));
+  if (mask)
+    GIST_TRY(mask->accept(chosen));
+  token = chosen;
+  return {};
+}
+
+Status Sampler::choose(std::span<const float> logits,
+                       const SampleSettings &settings, int32_t &token) {
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {

@@ -13,10 +13,12 @@
 #ifndef GIST_RUNTIME_SESSION_SAMPLER_H
 #define GIST_RUNTIME_SESSION_SAMPLER_H
 
+#include "runtime/grammar/TokenMask.h"
 #include "runtime/support/Status.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +37,8 @@ struct SamplerOptions {
   /// by this, and multiplies a negative one. 1: changes nothing.
   float repeatPenalty = 1.0f;
   uint32_t repeatWindow = 64; ///< Tokens that count as lately; 0: none.
+  /// What is written must match this; null: anything.
+  std::shared_ptr<const TokenGrammar> grammar = {};
 };
 
 /// All that one draw depends on besides the logits: the settings of the op
@@ -61,17 +65,18 @@ public:
   /// Takes tokens of the text, which a repeat penalty looks at.
   void see(std::span<const int32_t> tokens);
 
-  /// Whether tokens must be drawn here, from logits: devices do not know the
-  /// earlier tokens that a repeat penalty needs.
-  bool needsLogits() const { return penalty != 1.0f && window != 0; }
+  /// Whether tokens must be drawn here, from logits: devices know neither the
+  /// earlier tokens that a penalty needs nor the grammar of an answer.
+  bool needsLogits() const { return hasPenalty() || mask; }
 
   /// The settings that the next token is drawn with. Every call has another
   /// random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal
-  /// logits the smaller id comes first. A repeat penalty changes logits before
-  /// anything else looks at them. Fails when no logit is above -inf.
+  /// logits the smaller id comes first. A repeat penalty, and then a grammar,
+  /// change logits before anything else looks at them; the grammar goes on with
+  /// the token. Fails when no logit is above -inf.
   Status draw(std::span<const float> logits, const SampleSettings &settings,
               int32_t &token);
 
@@ -89,7 +94,12 @@ private:
   static bool comesBefore(const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
-  std::span<const float> penalise(std::span<const float> logits);
+  bool hasPenalty() const { return penalty != 1.0f && window != 0; }
+  /// All that changes logits, in order.
+  Status adjust(std::span<const float> &logits);
+  void penalise(std::span<const float> logits);
+  Status choose(std::span<const float> logits, const SampleSettings &settings,
+                int32_t &token);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 
@@ -100,9 +110,10 @@ private:
   size_t window = 0;
   std::vector<int32_t>
       recent; ///< At most `window` tokens, the last at the end.
+  std::optional<TokenMask> mask; ///< of the grammar
   // Kept between calls for their memory.
   std::vector<Candidate> candidates, rest, first;
-  std::vector<float> penalised;
+  std::vector<float> adjusted;
 };
 
 /// Finds stop strings in a text that comes in pieces. Text that may become the

@@ -282,6 +282,13 @@ def main(folder):
     write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
                                                "logprobs": 1, "temperature": 0.5, "n": 1}))
     write("Request", "embedding", json.dumps({"input": [1, 2], "encoding_format": "base64", "dimensions": 9}))
+    write("Grammar", "notation", 'root ::= a ("," b){2,3} | [^x-z\\u00e9]+ # c\na ::= "(" root ")" | "é"\nb ::= .?\n')
+    write("Grammar", "object", json.dumps({"properties": {"a": {"type": "integer", "minimum": -5, "maximum": 1e3},
+        "b": {"pattern": "^[a-c]{2}(x|\\d)+$"}, "c": {"$ref": "#/$defs/d"}}, "required": ["b"],
+        "additionalProperties": {"type": ["null", "string"], "maxLength": 3},
+        "$defs": {"d": {"anyOf": [{"items": {"$ref": "#/$defs/d"}, "maxItems": 2}, {"enum": [1, "a", None]}]}}}))
+    write("Grammar", "values", json.dumps({"oneOf": [{"type": "number", "exclusiveMinimum": 0.25},
+        {"type": "string", "format": "date"}, {"prefixItems": [True, {"const": {"a": 1}}], "minItems": 3}]}))
     for name, value in TEMPLATES.items():
         write("ChatTemplate", name, value)
 

@@ -39,8 +39,11 @@ struct Options {
 /// A conversation on the terminal.
 class Chat {
 public:
-  Chat(Runner &runner, const Options &options)
-      : runner(runner), options(options), conversation(*runner.session) {
+  Chat(Runner &runner, const Options &chosen)
+      : runner(runner), options(chosen), conversation(*runner.session) {
+    if (options.generate.grammar)
+      options.generate.trie =
+          std::make_shared<const TokenTrie>(runner.tokenizer);
     restart();
   }
 
@@ -63,7 +66,7 @@ private:
   Status load(const std::string &path);
 
   Runner &runner;
-  const Options &options;
+  Options options;
   Conversation conversation;
   std::vector<ChatMessage> messages;
 };
@@ -211,6 +214,7 @@ void run::addChat(CLI::App &app, Action &action) {
       ->type_name("N")
       ->capture_default_str();
   addSamplerOptions(*command, options->generate.sampler);
+  addGrammarOptions(*command, options->generate);
   command->add_option("--system", options->system, "System message")
       ->type_name("TEXT");
   command->add_flag("--stats", options->stats,

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/grammar/JsonSchema.h"
 #include "runtime/session/CheckTokens.h"
 #include "tools/python/Errors.h"
 #include "tools/python/Model.h"
@@ -40,6 +41,7 @@ struct State {
   Model model;
   std::unique_ptr<Session> session;
   std::unique_ptr<Conversation> conversation;
+  std::shared_ptr<const TokenTrie> trie; ///< made for the first grammar
   std::mutex mutex;
 };
 
@@ -98,15 +100,39 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
 /// In the order of OPTIONS in gist/_options.py.
 using OptionValues =
     std::tuple<int64_t, float, uint32_t, float, float, uint64_t, float,
-               uint32_t, std::vector<nb::bytes>, bool, bool>;
+               uint32_t, std::vector<nb::bytes>, bool, bool, nb::bytes,
+               nb::bytes>;
 
-static GenerateOptions readOptions(const OptionValues &values) {
+/// Grammars are read without the session: a mistake ends nothing.
+static void readGrammar(const nb::bytes &schema, const nb::bytes &grammar,
+                        State &state, GenerateOptions &options) {
+  if (schema.size() == 0 && grammar.size() == 0)
+    return;
+  if (schema.size() != 0 && grammar.size() != 0)
+    check(Status::error(Code::BadArgument,
+                        "both 'schema' and 'grammar' are given; expected one"));
+  auto made = std::make_shared<Grammar>();
+  check(schema.size() != 0 ? parseJsonSchema(getString(schema), *made)
+                           : parseGrammar(getString(grammar), *made));
+  const Tokenizer &tokenizer = state.model.needTokenizer();
+  work(state, [&]() -> Status {
+    if (!state.trie)
+      state.trie = std::make_shared<const TokenTrie>(tokenizer);
+    options.trie = state.trie;
+    return {};
+  });
+  options.grammar = std::move(made);
+}
+
+static GenerateOptions readOptions(const OptionValues &values, State &state) {
   GenerateOptions options;
+  nb::bytes schema, grammar;
   std::vector<nb::bytes> stops;
   std::tie(options.maxTokens, options.sampler.temperature, options.sampler.topK,
            options.sampler.topP, options.sampler.minP, options.sampler.seed,
            options.sampler.repeatPenalty, options.sampler.repeatWindow, stops,
-           options.ignoreEnd, options.showSpecial) = values;
+           options.ignoreEnd, options.showSpecial, schema, grammar) = values;
+  readGrammar(schema, grammar, state, options);
   for (const nb::bytes &stop : stops)
     options.stops.push_back(getString(stop));
   options.feedLast = true;
@@ -121,7 +147,7 @@ static StreamHandle beginStream(const SessionHandle &handle,
   std::shared_ptr<State> kept = needState(handle);
   State &state = *kept;
   const Tokenizer &tokenizer = state.model.needTokenizer();
-  GenerateOptions options = readOptions(values);
+  GenerateOptions options = readOptions(values, state);
   StreamHandle result{kept, nullptr};
   work(state, [&]() -> Status {
     GIST_TRY(start(state, tokenizer, options));

@@ -322,7 +322,9 @@ void Engine::handle(Model &model, Lane &lane, PoolEvent &step) {
     }
   }
   if (!step.status.ok()) {
-    event.failure = Failure::Broken;
+    // A grammar that cannot be followed is the request's own.
+    event.failure = step.status.code == Code::Unsupported ? Failure::Rejected
+                                                          : Failure::Broken;
     event.why = step.status.text;
   }
   if (!isOver) {

@@ -76,6 +76,7 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
     GIST_TRY(openPool(*model, settings, device, note).in(file.path));
     model->context = model->pool->capacity();
     model->scores = has(kEntryScore);
+    model->trie = std::make_shared<const TokenTrie>(model->tokenizer);
     for (int64_t token : spec.model.stopTokens)
       model->endTokens.push_back(static_cast<int32_t>(token));
     for (size_t i = 0; i < model->tokenizer.vocabSize(); ++i)

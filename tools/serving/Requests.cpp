@@ -7,6 +7,7 @@
 
 #include "tools/serving/Requests.h"
 
+#include "runtime/grammar/JsonSchema.h"
 #include "runtime/support/Json.h"
 
 using namespace gist;
@@ -78,6 +79,60 @@ static void readCommon(Fields &fields, TextRequest &request) {
   // Fields about the user and billing.
   fields.ignore({"user", "metadata", "service_tier", "safety_identifier",
                  "prompt_cache_key", "prompt_cache_retention"});
+}
+
+static ApiError refusedFormat(const Status &status) {
+  return ApiError::invalid("response_format",
+                           "'response_format': " + status.text + ".");
+}
+
+/// The schema of {"name": …, "schema": …}.
+static ApiError readSchema(const Json &value, Grammar &grammar) {
+  Fields fields(value, "response_format.json_schema");
+  const Json *schema = fields.find("schema");
+  // Names are for people, and answers are strict whether asked for or not.
+  fields.ignore({"name", "description", "strict"});
+  GIST_SERVE_TRY(fields.finish());
+  if (!schema)
+    return ApiError::invalid("response_format.json_schema",
+                             "'response_format.json_schema' has no 'schema'.");
+  Status status = readJsonSchema(*schema, grammar);
+  return status.ok() ? ApiError() : refusedFormat(status);
+}
+
+/// What an answer is held to: text, any JSON object, JSON of a schema, or,
+/// which the OpenAI API does not have, a grammar.
+static void readFormat(Fields &fields, std::shared_ptr<const Grammar> &result) {
+  const Json *value = fields.find("response_format");
+  if (!value)
+    return;
+  Fields format(*value, "response_format");
+  std::string type = format.text("type").value_or("");
+  auto grammar = std::make_shared<Grammar>();
+  if (type == "json_object") {
+    *grammar = anyJsonObject();
+  } else if (type == "json_schema") {
+    const Json *schema = format.find("json_schema");
+    format.fail(schema ? readSchema(*schema, *grammar)
+                       : ApiError::invalid("response_format",
+                                           "'response_format' has no "
+                                           "'json_schema'."));
+  } else if (type == "grammar") {
+    std::string text = format.text("grammar").value_or("");
+    if (Status status = parseGrammar(text, *grammar); !status.ok())
+      format.fail(refusedFormat(status));
+  } else if (type == "text") {
+    grammar.reset();
+  } else {
+    format.fail(ApiError::invalid(
+        "response_format.type",
+        "'response_format.type' is not 'text', 'json_object', 'json_schema' or "
+        "'grammar'."));
+  }
+  ApiError error = format.finish();
+  if (error.ok())
+    result = std::move(grammar);
+  fields.fail(std::move(error));
 }
 
 /// The text of a message, which may come in parts.
@@ -175,8 +230,7 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
   fields.refuse("tool_choice", "models here call no tools", "none");
   fields.refuse("functions", "models here call no functions", Json::array());
   fields.refuse("function_call", "models here call no functions", "none");
-  fields.refuse("response_format", "answers are not held to a format",
-                Json::object({{"type", "text"}}));
+  readFormat(fields, request.grammar);
   fields.refuse("modalities", "answers are text alone", Json::array({"text"}));
   fields.refuse("audio", "answers are text alone");
   fields.refuse("reasoning_effort", "models here have no such setting");

@@ -58,6 +58,20 @@ ApiError Api::makeJob(const TextRequest &request, size_t index,
   return {};
 }
 
+/// Holds the answer of a job to what the request asks for.
+static ApiError useGrammar(const TextRequest &request, const Model &model,
+                           Job &job) {
+  if (!request.grammar)
+    return {};
+  Status status = TokenGrammar::create(
+      *request.grammar, model.tokenizer, model.trie, model.endTokens,
+      /*startsText=*/!job.continuesText, job.request.sampler.grammar);
+  return status.ok()
+             ? ApiError()
+             : ApiError::invalid("response_format",
+                                 "'response_format': " + status.text + ".");
+}
+
 namespace {
 /// One answer as it grows: how its parts look, whole or in pieces.
 class Growing {
@@ -271,6 +285,7 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
                          INT32_MAX, clientOf(from), jobs[0]));
   // An answer does not go on with the text of the prompt.
   jobs[0].continuesText = false;
+  GIST_SERVE_TRY(useGrammar(request, model, jobs[0]));
   std::vector<std::shared_ptr<Ticket>> tickets;
   GIST_SERVE_TRY(submit(std::move(jobs), tickets));
 

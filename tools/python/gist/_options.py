@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -68,6 +69,8 @@ class GenerateOptions(TypedDict, total=False):
     stop: str | Iterable[str]  #: texts that end the answer
     ignore_end: bool  #: go on after the model's end token
     show_special: bool  #: special tokens appear as text
+    schema: str | Mapping[str, Any]  #: the answer is JSON that is valid for this schema
+    grammar: str  #: the answer matches this grammar (docs/grammars.md)
 
 
 class SessionOptions(TypedDict, total=False):
@@ -94,6 +97,8 @@ _DEFAULTS: dict[str, Any] = {
     "stop": (),
     "ignore_end": False,
     "show_special": False,
+    "schema": "",
+    "grammar": "",
 }
 
 
@@ -110,6 +115,9 @@ def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     values = {**_DEFAULTS, **options}
     stop = values["stop"]
     values["stop"] = [to_utf8(text) for text in ([stop] if isinstance(stop, str) else stop)]
+    schema = values["schema"]
+    values["schema"] = to_utf8(schema if isinstance(schema, str) else json.dumps(schema))
+    values["grammar"] = to_utf8(values["grammar"])
     return tuple(values[name] for name in _DEFAULTS)
 
 
