@@ -189,8 +189,7 @@ Value DepthReducer::normalise(Value x) {
 
 /// x and y combined element by element; `dims` says the dimensions of both.
 template <typename Op>
-static Value combine(ValueBuilder &b, StringRef dims, Value x,
-                     Value y) {
+static Value combine(ValueBuilder &b, StringRef dims, Value x, Value y) {
   Value empty =
       createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type());
   return createLoops(b, dims, {x, y}, empty,
@@ -206,9 +205,9 @@ static Value add(ValueBuilder &b, Value x, Value y) {
 Value DepthReducer::apply(Value rows, int64_t layer, const std::string &map,
                           int64_t width) {
   Value weight = fitted(layer, map, {width, getWidth(rows)});
-  Value bias = fitted(layer, biasName(map), width);
-  return combine<arith::AddFOp>(b, "td,d->td", createLinear(b, rows, weight),
-                                bias);
+  Value mapped = createLinear(b, rows, weight);
+  return combine<arith::AddFOp>(b, "td,d->td", mapped,
+                                fitted(layer, biasName(map), width));
 }
 
 void DepthReducer::makeLinear(int64_t number) {

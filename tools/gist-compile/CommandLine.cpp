@@ -199,8 +199,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->group(group);
   app.add_option("--plan", options.plan,
                  "Plan of where the model does less work: a file (JSON), or "
-                 "calibration, which makes a module for gist-plan to try plans "
-                 "in; default: no plan")
+                 "calibration or depths, which make a module for gist-plan to "
+                 "try plans in; default: no plan")
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--follow-plan", options.followPlan,

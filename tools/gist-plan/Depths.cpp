@@ -165,6 +165,17 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
                          "%s: no layer is thin, linear or of the tail, so "
                          "there is nothing to fit",
                          options.plan.c_str());
+  // The module reads the ends of a prompt as every plan of a search does.
+  DepthPlan usual;
+  if (found.plan.first != usual.first || found.plan.last != usual.last)
+    return Status::error(
+        Code::BadArgument,
+        "%s: the first %lld and the last %lld tokens of a prompt are whole; "
+        "maps are fitted and measured with %lld and %lld",
+        options.plan.c_str(), static_cast<long long>(found.plan.first),
+        static_cast<long long>(found.plan.last),
+        static_cast<long long>(usual.first),
+        static_cast<long long>(usual.last));
   if (found.plan.layers.size() != model.countLayers())
     return Status::error(
         Code::BadArgument, "%s: the plan has %zu layers, the model %zu",
@@ -310,6 +321,7 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
   count("--prompt", options->search.prompt, "Tokens of a prompt");
   count("--answer", options->answer, "Tokens behind it that are judged");
   count("--max-tokens", options->maxTokens, "Tokens of all texts to fit with");
+  count("--window", options->fit.window, "Tokens of a sequence to fit with");
   count("--rounds", options->fit.rounds,
         "Times that the maps of a plan are fitted together");
   count("--tries", options->search.tries, "Plans that are fitted and measured");

@@ -155,7 +155,7 @@ Status DepthMaps::find(const std::string &name,
   if (found == tensors.tensors.end())
     return Status::error(Code::NotFound,
                          "%s: there is no tensor %s; fit the plan again "
-                         "(gist-plan fit)",
+                         "(gist-plan depths)",
                          path.c_str(), inQuotes(name).c_str());
   const StoredTensor &tensor = found->second;
   if (tensor.shape != shape)
@@ -204,7 +204,7 @@ Status DepthMaps::checkModel(const WeightMap &model) const {
     return {};
   return Status::error(Code::BadFile,
                        "%s: the maps were fitted for other weights than this "
-                       "model's; fit the plan again (gist-plan fit)",
+                       "model's; fit the plan again (gist-plan depths)",
                        path.c_str());
 }
 
