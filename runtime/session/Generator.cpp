@@ -47,11 +47,15 @@ const char *gist::toString(FinishReason reason) {
   return "";
 }
 
-static bool isEnd(const Session &session, const Tokenizer &tokenizer,
-                  int32_t token) {
-  const std::vector<int64_t> &stops = session.module().spec().model.stopTokens;
-  return tokenizer.isStop(token) ||
-         std::find(stops.begin(), stops.end(), token) != stops.end();
+std::vector<int32_t> gist::endTokensOf(const Module &module,
+                                       const Tokenizer &tokenizer) {
+  std::vector<int32_t> tokens;
+  for (int64_t token : module.spec().model.stopTokens)
+    tokens.push_back(static_cast<int32_t>(token));
+  for (size_t i = 0; i < tokenizer.vocabSize(); ++i)
+    if (tokenizer.isStop(static_cast<int32_t>(i)))
+      tokens.push_back(static_cast<int32_t>(i));
+  return tokens;
 }
 
 Status gist::checkGenerates(const Session &session) {
@@ -88,13 +92,20 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
                           const GenerateOptions &options,
                           std::unique_ptr<TokenStream> &result) try {
   GIST_TRY(checkGenerates(session));
-  Sampler sampler;
-  GIST_TRY(Sampler::create(options.sampler, sampler));
-  sampler.see(options.before);
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");
-  result.reset(new TokenStream(session, tokenizer, prompt, options));
+  GenerateOptions known = options;
+  std::vector<int32_t> &ends = known.sampler.endTokens;
+  ends = options.stopTokens;
+  if (!options.ignoreEnd)
+    for (int32_t token : endTokensOf(session.module(), tokenizer))
+      ends.push_back(token);
+  Sampler sampler;
+  GIST_TRY(Sampler::create(known.sampler, sampler));
+  sampler.see(options.before);
+  sampler.see(prompt);
+  result.reset(new TokenStream(session, tokenizer, prompt, known));
   result->sampler = std::move(sampler);
   return {};
 }
@@ -176,7 +187,8 @@ Status TokenStream::next(std::optional<TokenPiece> &piece) try {
     }
     int32_t token = drawn.tokens.back();
     piece.emplace(TokenPiece{token, {}});
-    if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
+    const std::vector<int32_t> &ends = options.sampler.endTokens;
+    if (std::find(ends.begin(), ends.end(), token) != ends.end()) {
       reason = FinishReason::EndToken; // It has no text of its own.
       return {};
     }

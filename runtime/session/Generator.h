@@ -25,12 +25,18 @@ namespace gist {
 /// The tokenizer that a module carries.
 Status loadTokenizer(const Module &module, Tokenizer &tokenizer);
 
+/// The tokens that end a text, the model's and the tokenizer's.
+std::vector<int32_t> endTokensOf(const Module &module,
+                                 const Tokenizer &tokenizer);
+
 struct GenerateOptions {
+  /// `endTokens` are filled in: all that end the answer.
   SamplerOptions sampler = {};
   int64_t maxTokens = 0; ///< 0: until the model ends or the context is full
-  std::vector<std::string> stops = {}; ///< texts that end the answer
-  bool ignoreEnd = false;              ///< go on after the model's end token
-  bool showSpecial = false;            ///< special tokens appear as text
+  std::vector<std::string> stops = {};  ///< texts that end the answer
+  std::vector<int32_t> stopTokens = {}; ///< end the answer as its end does
+  bool ignoreEnd = false;               ///< go on after the model's end token
+  bool showSpecial = false;             ///< special tokens appear as text
   /// The answer is a text of its own, which does not continue the prompt: a
   /// space that the tokenizer puts in front of texts is left out.
   bool startsText = false;
@@ -43,7 +49,7 @@ struct GenerateOptions {
 };
 
 enum class FinishReason {
-  EndToken,   ///< the model ended its text
+  EndToken,   ///< the model ended its text, or drew a stop token
   StopString, ///< one of GenerateOptions::stops appeared
   MaxTokens,
   ContextFull, ///< the policy for a full context: stop, and say so

@@ -576,7 +576,6 @@ void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
     event.logprobs =
         getLogprobs(logits, token, static_cast<size_t>(request.logprobs));
   sequence.written.push_back(token);
-  sequence.sampler.see({&token, 1});
   ++total.writtenTokens;
   if (std::find(request.stopTokens.begin(), request.stopTokens.end(), token) !=
       request.stopTokens.end()) {

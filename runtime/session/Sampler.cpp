@@ -76,14 +76,10 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   if (!(options.minP >= 0.0f && options.minP <= 1.0f))
     return Status::error(Code::BadArgument, "min-p is %g; expected 0 to 1",
                          static_cast<double>(options.minP));
-  if (!(options.repeatPenalty > 0.0f) || std::isinf(options.repeatPenalty))
-    return Status::error(Code::BadArgument,
-                         "the repeat penalty is %g; expected a number above 0",
-                         static_cast<double>(options.repeatPenalty));
+  AdjustmentList adjustments;
+  GIST_TRY(makeAdjustments(options, adjustments));
+  sampler.adjustments = std::move(adjustments);
   sampler.state = options.seed;
-  sampler.penalty = options.repeatPenalty;
-  sampler.window = options.repeatWindow;
-  sampler.recent.clear();
   sampler.isGreedy = options.temperature == 0.0f;
   // Weights are powers of two, so that e becomes part of the scale. A
   // temperature of 0 gives the largest scale, which top-k 1 makes irrelevant.
@@ -109,25 +105,15 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
 }
 
 void Sampler::see(std::span<const int32_t> tokens) {
-  if (!needsLogits())
-    return;
-  // Only the last `window` tokens of old and new together are kept.
-  tokens = tokens.last(std::min(window, tokens.size()));
-  size_t kept = std::min(recent.size(), window - tokens.size());
-  recent.erase(recent.begin(), recent.end() - static_cast<ptrdiff_t>(kept));
-  recent.insert(recent.end(), tokens.begin(), tokens.end());
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    adjustment->read(tokens);
 }
 
-/// Every recent token counts once, however often it was there.
-std::span<const float> Sampler::penalise(std::span<const float> logits) {
-  penalised.assign(logits.begin(), logits.end());
-  for (int32_t token : recent) {
-    auto i = static_cast<size_t>(token);
-    if (token < 0 || i >= logits.size())
-      continue;
-    penalised[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
-  }
-  return penalised;
+std::span<const float> Sampler::adjust(std::span<const float> logits) {
+  adjusted.assign(logits.begin(), logits.end());
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    adjustment->apply(adjusted);
+  return adjusted;
 }
 
 /// With the upper half of the next number of SplitMix64.
@@ -146,8 +132,14 @@ SampleSettings Sampler::next() {
 
 Status Sampler::draw(std::span<const float> logits,
                      const SampleSettings &settings, int32_t &token) {
-  if (needsLogits())
-    logits = penalise(logits);
+  GIST_TRY(choose(needsLogits() ? adjust(logits) : logits, settings, token));
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    adjustment->write(token);
+  return {};
+}
+
+Status Sampler::choose(std::span<const float> logits,
+                       const SampleSettings &settings, int32_t &token) {
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {

@@ -13,6 +13,7 @@
 #ifndef GIST_RUNTIME_SESSION_SAMPLER_H
 #define GIST_RUNTIME_SESSION_SAMPLER_H
 
+#include "runtime/session/Adjustments.h"
 #include "runtime/support/Status.h"
 
 #include <array>
@@ -25,6 +26,12 @@
 
 namespace gist {
 
+/// What is added to the logit of a token; -inf forbids the token.
+struct LogitBias {
+  int32_t token = 0;
+  float bias = 0;
+};
+
 struct SamplerOptions {
   float temperature = 0.0f; ///< 0: always the most likely token.
   uint32_t topK = 0;        ///< Only the k most likely; 0: all.
@@ -35,6 +42,16 @@ struct SamplerOptions {
   /// by this, and multiplies a negative one. 1: changes nothing.
   float repeatPenalty = 1.0f;
   uint32_t repeatWindow = 64; ///< Tokens that count as lately; 0: none.
+  /// Taken from the logits of tokens that the answer has: once, and for each
+  /// time that it has them.
+  float presencePenalty = 0.0f, frequencyPenalty = 0.0f;
+  std::vector<LogitBias> biases = {};
+  /// None of `endTokens` is drawn before the answer has so many tokens.
+  int64_t minTokens = 0;
+  std::vector<int32_t> endTokens = {};
+  /// Applied after all of these, in order. Each belongs to one text: two
+  /// samplers cannot share them.
+  AdjustmentList adjustments = {};
 };
 
 /// All that one draw depends on besides the logits: the settings of the op
@@ -58,19 +75,20 @@ public:
   /// was.
   static Status create(const SamplerOptions &options, Sampler &sampler);
 
-  /// Takes tokens of the text, which a repeat penalty looks at.
+  /// Takes tokens of the text that were not drawn here: the prompt.
   void see(std::span<const int32_t> tokens);
 
   /// Whether tokens can be drawn only from logits, here: devices do not know
   /// what was said.
-  bool needsLogits() const { return penalty != 1.0f && window != 0; }
+  bool needsLogits() const { return !adjustments.empty(); }
 
   /// What the next token is drawn with. Every call has another random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal
-  /// logits the smaller id comes first. A repeat penalty changes logits before
-  /// anything else looks at them. Fails when no logit is above -inf.
+  /// logits the smaller id comes first. Adjustments change the logits before
+  /// anything else looks at them, and are told of the token. Fails when no
+  /// logit is above -inf.
   Status draw(std::span<const float> logits, const SampleSettings &settings,
               int32_t &token);
 
@@ -88,20 +106,19 @@ private:
   static bool comesBefore(const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
-  std::span<const float> penalise(std::span<const float> logits);
+  std::span<const float> adjust(std::span<const float> logits);
+  Status choose(std::span<const float> logits, const SampleSettings &settings,
+                int32_t &token);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 
   SampleSettings settings;
   bool isGreedy = true;
   uint64_t state = 0;
-  float penalty = 1.0f;
-  size_t window = 0;
-  std::vector<int32_t>
-      recent; ///< At most `window` tokens, the last at the end.
+  AdjustmentList adjustments;
   // Kept between calls for their memory.
   std::vector<Candidate> candidates, rest, first;
-  std::vector<float> penalised;
+  std::vector<float> adjusted;
 };
 
 /// Finds stop strings in a text that comes in pieces. Text that may become the

@@ -204,7 +204,6 @@ GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
                      int32_t &token) try {
-  sampler.see(tokens);
   // Drawn before it is known who draws, so that a seed gives one text on every
   // device.
   SampleSettings settings = sampler.next();

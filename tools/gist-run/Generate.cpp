@@ -114,6 +114,13 @@ void run::addGenerate(CLI::App &app, Action &action) {
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--stop-token", options->generate.stopTokens,
+                   "Stop at the token with this number; may be given several "
+                   "times")
+      ->type_name("TOKEN")
+      ->expected(1)
+      ->take_all();
   command->add_flag("--chat", options->asChat,
                     "Put the prompt into the model's chat template");
   command

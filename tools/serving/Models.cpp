@@ -76,11 +76,7 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
     GIST_TRY(openPool(*model, settings, device, note).in(file.path));
     model->context = model->pool->capacity();
     model->scores = has(kEntryScore);
-    for (int64_t token : spec.model.stopTokens)
-      model->endTokens.push_back(static_cast<int32_t>(token));
-    for (size_t i = 0; i < model->tokenizer.vocabSize(); ++i)
-      if (model->tokenizer.isStop(static_cast<int32_t>(i)))
-        model->endTokens.push_back(static_cast<int32_t>(i));
+    model->endTokens = endTokensOf(*model->module, model->tokenizer);
   }
   if (has(kEntryEmbed)) {
     if (model->module->ranks().count > 1)
