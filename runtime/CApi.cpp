@@ -37,6 +37,7 @@ struct gist_session {
   std::unique_ptr<Session> session;
   // It refers to the session and so is destroyed before it.
   std::unique_ptr<Conversation> conversation;
+  std::shared_ptr<Drafter> drafter; ///< null: none
 };
 
 namespace {
@@ -164,6 +165,22 @@ static Status readOptions(const gist_generate_options *options,
   chosen.ignoreEnd = given.ignore_end != 0;
   chosen.showSpecial = given.show_special != 0;
   chosen.feedLast = true;
+  if (given.repeat_penalty != 0)
+    chosen.sampler.repeatPenalty = given.repeat_penalty;
+  if (given.repeat_window != 0)
+    chosen.sampler.repeatWindow = given.repeat_window;
+  chosen.sampler.presencePenalty = given.presence_penalty;
+  chosen.sampler.frequencyPenalty = given.frequency_penalty;
+  chosen.sampler.minTokens = given.min_tokens;
+  GIST_TRY(checkArray(given.logit_bias, given.logit_bias_count,
+                      sizeof *given.logit_bias, "logit_bias"));
+  for (size_t i = 0; i < given.logit_bias_count; ++i)
+    chosen.sampler.biases.push_back(
+        {given.logit_bias[i].token, given.logit_bias[i].bias});
+  GIST_TRY(checkArray(given.stop_tokens, given.stop_token_count,
+                      sizeof *given.stop_tokens, "stop_tokens"));
+  chosen.stopTokens.assign(given.stop_tokens,
+                           given.stop_tokens + given.stop_token_count);
   GIST_TRY(
       checkArray(given.stops, given.stop_count, sizeof *given.stops, "stops"));
   for (size_t i = 0; i < given.stop_count; ++i) {
@@ -371,6 +388,7 @@ gist_code gist_session_generate(gist_session *session, const char *prompt,
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
+    chosen.drafter = session->drafter;
     // A text begins once.
     std::vector<int32_t> tokens;
     session->tokenizer->encode(
@@ -397,11 +415,39 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
+    chosen.drafter = session->drafter;
     GenerateResult generated;
     GIST_TRY(session->conversation->answer(
         *session->tokenizer, conversation, chosen,
         makeSink(callback, user_data), generated));
     writeResult(generated, result);
+    return {};
+  });
+}
+
+gist_code gist_session_draft_by_lookup(gist_session *session) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    GIST_TRY(DraftVerifier::check(*session->session));
+    session->drafter = makeLookupDrafter();
+    return {};
+  });
+}
+
+gist_code gist_session_draft_by_module(gist_session *session,
+                                       const gist_module *draft) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    std::unique_ptr<Drafter> drafter;
+    if (draft) {
+      GIST_TRY(DraftVerifier::check(*session->session));
+      GIST_TRY(needTokenizer(session->tokenizer));
+      GIST_TRY(makeModuleDrafter(draft->module, *session->device,
+                                 draft->isTrusted, session->session->module(),
+                                 session->session->capacity(),
+                                 *session->tokenizer, drafter));
+    }
+    session->drafter = std::move(drafter);
     return {};
   });
 }

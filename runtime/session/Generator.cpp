@@ -105,8 +105,15 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
   GIST_TRY(Sampler::create(known.sampler, sampler));
   sampler.see(options.before);
   sampler.see(prompt);
+  std::unique_ptr<DraftVerifier> verifier;
+  if (options.drafter)
+    GIST_TRY(DraftVerifier::create(session, options.drafter, options.sampler,
+                                   options.draftTokens, verifier));
   result.reset(new TokenStream(session, tokenizer, prompt, known));
   result->sampler = std::move(sampler);
+  result->verifier = std::move(verifier);
+  result->text = options.before;
+  result->text.insert(result->text.end(), prompt.begin(), prompt.end());
   return {};
 }
 GIST_CATCH_OUT_OF_MEMORY
@@ -129,11 +136,35 @@ Status TokenStream::draw() {
     drawn.promptTokens = prompt.size();
     drawn.promptNanoseconds = Profile::now() - start;
   } else {
-    GIST_TRY(session.next({&token, 1}, sampler, token));
+    if (ready.empty())
+      GIST_TRY(drawMore());
+    token = ready.back();
+    ready.pop_back();
     ++drawn.decodedTokens;
     drawn.decodeNanoseconds += Profile::now() - start;
   }
   drawn.tokens.push_back(token);
+  return {};
+}
+
+Status TokenStream::drawMore() {
+  int32_t last = drawn.tokens.back();
+  if (!verifier) {
+    int32_t token = 0;
+    GIST_TRY(session.next({&last, 1}, sampler, token));
+    ready.push_back(token);
+    return {};
+  }
+  text.push_back(last);
+  // Tokens behind the last one that is wanted would be drawn in vain.
+  size_t most =
+      options.maxTokens == 0
+          ? DraftGovernor::kMostRows
+          : static_cast<size_t>(options.maxTokens) - drawn.tokens.size();
+  GIST_TRY(verifier->next(text, most, sampler, ready));
+  text.insert(text.end(), ready.begin(), ready.end() - 1);
+  std::reverse(ready.begin(), ready.end());
+  drawn.drafts = verifier->counts();
   return {};
 }
 
@@ -156,6 +187,11 @@ bool TokenStream::hasEnoughTokens() const {
 Status TokenStream::finish() {
   finished = true;
   drawn.reason = *reason;
+  // What was read ahead is forgotten: without drafts it would not be there.
+  int64_t fed =
+      start + static_cast<int64_t>(prompt.size() + drawn.tokens.size()) - 1;
+  if (verifier && !drawn.tokens.empty() && session.position() > fed)
+    GIST_TRY(session.rewind(fed));
   bool isFed = !options.feedLast || drawn.tokens.empty() ||
                session.position() == session.capacity();
   return isFed ? Status() : session.feed({&drawn.tokens.back(), 1});
@@ -176,7 +212,7 @@ Status TokenStream::next(std::optional<TokenPiece> &piece) try {
   // Asked only now: until here the receiver could cancel.
   if (!reason && hasEnoughTokens())
     reason = FinishReason::MaxTokens;
-  else if (!reason && !drawn.tokens.empty() &&
+  else if (!reason && !drawn.tokens.empty() && ready.empty() &&
            session.position() == session.capacity())
     reason = FinishReason::ContextFull;
   if (!reason) {

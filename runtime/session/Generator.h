@@ -8,6 +8,7 @@
 #ifndef GIST_RUNTIME_SESSION_GENERATOR_H
 #define GIST_RUNTIME_SESSION_GENERATOR_H
 
+#include "runtime/session/DraftVerifier.h"
 #include "runtime/session/Sampler.h"
 #include "runtime/session/Session.h"
 #include "runtime/text/Tokenizer.h"
@@ -46,6 +47,11 @@ struct GenerateOptions {
   /// What the session saw before the prompt, as far as a repeat penalty should
   /// know it.
   std::vector<int32_t> before = {};
+  /// Guesses tokens, so that the answer comes faster; null: it does not. It
+  /// may be one of earlier answers of the session.
+  std::shared_ptr<Drafter> drafter = {};
+  /// Tokens that it guesses each time; 0: as many as are worth it.
+  size_t draftTokens = 0;
 };
 
 enum class FinishReason {
@@ -65,6 +71,7 @@ struct GenerateResult {
   int64_t promptNanoseconds = 0, decodeNanoseconds = 0;
   /// Tokens that decodeNanoseconds covers: the first comes from the prompt.
   int64_t decodedTokens = 0;
+  DraftCounts drafts = {};
 };
 
 /// Receives text as it becomes certain; false stops the generation.
@@ -117,6 +124,8 @@ private:
   bool continuesText() const;
 
   Status draw();
+  /// Draws tokens after the first into `ready`.
+  Status drawMore();
   std::string takeRest();
   Status finish();
   bool hasEnoughTokens() const;
@@ -125,7 +134,11 @@ private:
   const Tokenizer &tokenizer;
   GenerateOptions options;
   std::vector<int32_t> prompt;
+  int64_t start = session.position(); ///< before the prompt
   Sampler sampler;
+  std::unique_ptr<DraftVerifier> verifier; ///< null: no drafts
+  std::vector<int32_t> text;  ///< all that is known of it, for drafts
+  std::vector<int32_t> ready; ///< drawn and not given, the next at the end
   StreamDecoder decoder;
   StopMatcher stops;
   GenerateResult drawn;

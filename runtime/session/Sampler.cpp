@@ -130,16 +130,22 @@ SampleSettings Sampler::next() {
   return settings;
 }
 
-Status Sampler::draw(std::span<const float> logits,
-                     const SampleSettings &settings, int32_t &token) {
-  GIST_TRY(choose(needsLogits() ? adjust(logits) : logits, settings, token));
+void Sampler::note(int32_t token) {
   for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
     adjustment->write(token);
+}
+
+Status Sampler::draw(std::span<const float> logits,
+                     const SampleSettings &settings, int32_t &token) {
+  int64_t total = 0;
+  GIST_TRY(filter(needsLogits() ? adjust(logits) : logits, settings, total));
+  token = pick(total, settings.numbers[Field::Random]);
+  note(token);
   return {};
 }
 
-Status Sampler::choose(std::span<const float> logits,
-                       const SampleSettings &settings, int32_t &token) {
+Status Sampler::filter(std::span<const float> logits,
+                       const SampleSettings &settings, int64_t &total) {
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {
@@ -152,14 +158,17 @@ Status Sampler::choose(std::span<const float> logits,
   }
   if (bestToken < 0)
     return noTokenError(logits.size());
-  token = bestToken;
-  if (settings.numbers[Field::TopK] == 1)
+  candidates.clear();
+  total = kWholeWeight;
+  if (settings.numbers[Field::TopK] == 1) {
+    candidates.push_back({best, bestToken, kWholeWeight});
     return {};
+  }
 
   auto bits = static_cast<int32_t>(settings.numbers[Field::Scale]);
   auto scale = std::bit_cast<float>(bits);
-  int64_t least = settings.numbers[Field::Least], total = 0;
-  candidates.clear();
+  int64_t least = settings.numbers[Field::Least];
+  total = 0;
   for (size_t i = 0; i < logits.size(); ++i)
     if (int64_t weight = getWeight(logits[i], best, scale)) {
       candidates.push_back({logits[i], static_cast<int32_t>(i), weight});
@@ -169,20 +178,97 @@ Status Sampler::choose(std::span<const float> logits,
   std::erase_if(candidates, [&](const Candidate &candidate) {
     return candidate.weight < least || (last && comesBefore(*last, candidate));
   });
-
   total = 0;
   for (const Candidate &candidate : candidates)
     total += candidate.weight;
-  // drawn < total, because the random number is below 2^32. So a token is
+  return {};
+}
+
+int32_t Sampler::pick(int64_t total, int64_t random) const {
+  // Less than the total, because the random number is below 2^32. So a token is
   // found.
-  int64_t drawn = getShare(total, settings.numbers[Field::Random]), sum = 0;
+  int64_t drawn = getShare(total, random), sum = 0;
   for (const Candidate &candidate : candidates) {
     sum += candidate.weight;
-    if (sum > drawn) {
-      token = candidate.token;
-      break;
+    if (sum > drawn)
+      return candidate.token;
+  }
+  return candidates.back().token;
+}
+
+//===----------------------------------------------------------------------===//
+// Drafted tokens
+//===----------------------------------------------------------------------===//
+
+double Distribution::probability(int32_t token) const {
+  auto found = std::lower_bound(
+      shares.begin(), shares.end(), token,
+      [](const Share &share, int32_t id) { return share.token < id; });
+  if (found == shares.end() || found->token != token)
+    return 0;
+  return static_cast<double>(found->weight) / static_cast<double>(total);
+}
+
+double Sampler::random() {
+  return static_cast<double>(next().numbers[Field::Random]) /
+         static_cast<double>(kWholeShare);
+}
+
+Status Sampler::distribution(std::span<const float> logits,
+                             Distribution &result) {
+  GIST_TRY(
+      filter(needsLogits() ? adjust(logits) : logits, settings, result.total));
+  result.shares.clear();
+  for (const Candidate &candidate : candidates)
+    result.shares.push_back({candidate.token, candidate.weight});
+  return {};
+}
+
+int32_t Sampler::drawFrom(const Distribution &from) {
+  int64_t drawn = getShare(from.total, next().numbers[Field::Random]), sum = 0;
+  for (const Distribution::Share &share : from.shares) {
+    sum += share.weight;
+    if (sum > drawn)
+      return share.token;
+  }
+  return from.shares.back().token;
+}
+
+Status Sampler::verify(std::span<const float> logits, int32_t drafted,
+                       const Distribution &draft, int32_t &token) {
+  if (isGreedy)
+    return sample(logits, token);
+  Distribution target;
+  GIST_TRY(distribution(logits, target));
+  // Taken with the probability min(1, p / q). Otherwise the token is one that
+  // was drafted too rarely, by how much too rarely that was: max(0, p - q).
+  token = drafted;
+  bool isTaken =
+      random() * draft.probability(drafted) < target.probability(drafted);
+  if (!isTaken) {
+    std::vector<double> missing;
+    double sum = 0;
+    auto other = draft.shares.begin();
+    for (const Distribution::Share &share : target.shares) {
+      while (other != draft.shares.end() && other->token < share.token)
+        ++other;
+      double said = other != draft.shares.end() && other->token == share.token
+                        ? static_cast<double>(other->weight) /
+                              static_cast<double>(draft.total)
+                        : 0.0;
+      double wanted =
+          static_cast<double>(share.weight) / static_cast<double>(target.total);
+      missing.push_back(std::max(0.0, wanted - said));
+      sum += missing.back();
+    }
+    double left = random() * sum;
+    for (size_t i = 0; i < missing.size() && left >= 0; ++i) {
+      left -= missing[i];
+      if (missing[i] > 0)
+        token = target.shares[i].token;
     }
   }
+  note(token);
   return {};
 }
 

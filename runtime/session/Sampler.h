@@ -64,6 +64,20 @@ struct SampleSettings {
   bool operator==(const SampleSettings &) const = default;
 };
 
+/// What a token is drawn from: those that can come, and how likely each is, in
+/// whole numbers.
+struct Distribution {
+  struct Share {
+    int32_t token;
+    int64_t weight;
+  };
+  std::vector<Share> shares; ///< by token, ascending
+  int64_t total = 0;         ///< of all weights
+
+  /// 0 for a token that cannot come.
+  double probability(int32_t token) const;
+};
+
 /// The error for logits none of which can be chosen.
 Status noTokenError(size_t logits);
 
@@ -97,6 +111,17 @@ public:
     return draw(logits, next(), token);
   }
 
+  /// What sample() would draw the next token from.
+  Status distribution(std::span<const float> logits, Distribution &result);
+  /// Draws from what distribution() gave. Adjustments are not told.
+  int32_t drawFrom(const Distribution &from);
+
+  /// Takes `drafted`, which somebody drew from `draft`, or draws another token,
+  /// so that every token is as likely as sample() makes it: rejection sampling.
+  /// A greedy sampler takes the best token whatever was drafted.
+  Status verify(std::span<const float> logits, int32_t drafted,
+                const Distribution &draft, int32_t &token);
+
 private:
   struct Candidate {
     float logit;
@@ -107,8 +132,14 @@ private:
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
   std::span<const float> adjust(std::span<const float> logits);
-  Status choose(std::span<const float> logits, const SampleSettings &settings,
-                int32_t &token);
+  /// Makes `candidates` those that can be drawn; `total` is their weight.
+  Status filter(std::span<const float> logits, const SampleSettings &settings,
+                int64_t &total);
+  /// The candidate at `random`, of 2^32.
+  int32_t pick(int64_t total, int64_t random) const;
+  /// A random number below 1.
+  double random();
+  void note(int32_t token);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 

@@ -13,6 +13,7 @@
 
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/LineReader.h"
+#include "tools/running/Drafts.h"
 #include "tools/running/Interrupt.h"
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
@@ -33,14 +34,16 @@ struct Options {
   ModelOptions model;
   GenerateOptions generate;
   std::string system;
+  DraftOptions draft;
   bool stats = false;
 };
 
 /// A conversation on the terminal.
 class Chat {
 public:
-  Chat(Runner &runner, const Options &options)
-      : runner(runner), options(options), conversation(*runner.session) {
+  Chat(Runner &runner, const Options &options, GenerateOptions generate)
+      : runner(runner), options(options), generate(std::move(generate)),
+        conversation(*runner.session) {
     restart();
   }
 
@@ -64,6 +67,7 @@ private:
 
   Runner &runner;
   const Options &options;
+  GenerateOptions generate;
   Conversation conversation;
   std::vector<ChatMessage> messages;
 };
@@ -77,7 +81,7 @@ Status Chat::answer(const std::string &question) {
   GenerateResult result;
   Status output;
   Status status = conversation.answer(
-      runner.tokenizer, messages, options.generate,
+      runner.tokenizer, messages, generate,
       [&](int32_t, std::string_view piece) {
         output = printText(piece);
         return output.ok() && !interrupt.requested();
@@ -175,7 +179,9 @@ static Status runChat(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
-  Chat chat(runner, options);
+  GenerateOptions generate = options.generate;
+  GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));
+  Chat chat(runner, options, std::move(generate));
   LineReader lines;
   if (lines.isInteractive())
     std::fputs("Type a message; /help lists commands, Control-D ends, "
@@ -211,6 +217,7 @@ void run::addChat(CLI::App &app, Action &action) {
       ->type_name("N")
       ->capture_default_str();
   addSamplerOptions(*command, options->generate.sampler);
+  addDraftOptions(*command, options->draft);
   command->add_option("--system", options->system, "System message")
       ->type_name("TEXT");
   command->add_flag("--stats", options->stats,

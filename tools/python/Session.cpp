@@ -40,6 +40,7 @@ struct State {
   Model model;
   std::unique_ptr<Session> session;
   std::unique_ptr<Conversation> conversation;
+  std::shared_ptr<Drafter> drafter; ///< null: none
   std::mutex mutex;
 };
 
@@ -98,15 +99,22 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
 /// In the order of OPTIONS in gist/_options.py.
 using OptionValues =
     std::tuple<int64_t, float, uint32_t, float, float, uint64_t, float,
-               uint32_t, std::vector<nb::bytes>, bool, bool>;
+               uint32_t, float, float, std::vector<std::pair<int32_t, float>>,
+               int64_t, std::vector<nb::bytes>, std::vector<int32_t>, bool,
+               bool>;
 
 static GenerateOptions readOptions(const OptionValues &values) {
   GenerateOptions options;
   std::vector<nb::bytes> stops;
+  std::vector<std::pair<int32_t, float>> biases;
   std::tie(options.maxTokens, options.sampler.temperature, options.sampler.topK,
            options.sampler.topP, options.sampler.minP, options.sampler.seed,
-           options.sampler.repeatPenalty, options.sampler.repeatWindow, stops,
+           options.sampler.repeatPenalty, options.sampler.repeatWindow,
+           options.sampler.presencePenalty, options.sampler.frequencyPenalty,
+           biases, options.sampler.minTokens, stops, options.stopTokens,
            options.ignoreEnd, options.showSpecial) = values;
+  for (const auto &[token, bias] : biases)
+    options.sampler.biases.push_back({token, bias});
   for (const nb::bytes &stop : stops)
     options.stops.push_back(getString(stop));
   options.feedLast = true;
@@ -122,6 +130,7 @@ static StreamHandle beginStream(const SessionHandle &handle,
   State &state = *kept;
   const Tokenizer &tokenizer = state.model.needTokenizer();
   GenerateOptions options = readOptions(values);
+  options.drafter = state.drafter;
   StreamHandle result{kept, nullptr};
   work(state, [&]() -> Status {
     GIST_TRY(start(state, tokenizer, options));
@@ -401,6 +410,23 @@ static nb::tuple describe(const SessionHandle &handle) {
                         makeText(state.session->target().name));
 }
 
+/// Drafts by look-up where there is no model.
+static void draftBy(const SessionHandle &handle, const Model *draft) {
+  std::shared_ptr<State> kept = needState(handle);
+  State &state = *kept;
+  const Tokenizer &tokenizer = state.model.needTokenizer();
+  work(state, [&]() -> Status {
+    GIST_TRY(DraftVerifier::check(*state.session));
+    std::unique_ptr<Drafter> drafter = makeLookupDrafter();
+    if (draft)
+      GIST_TRY(makeModuleDrafter(draft->module, *state.device, draft->isTrusted,
+                                 *state.model.module, state.session->capacity(),
+                                 tokenizer, drafter));
+    state.drafter = std::move(drafter);
+    return {};
+  });
+}
+
 void python::addSession(nb::module_ &m) {
   nb::class_<StreamHandle>(m, "Stream")
       .def("next", nextPiece)
@@ -419,6 +445,7 @@ void python::addSession(nb::module_ &m) {
       .def("reset", reset)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)
+      .def("draft_by", draftBy, nb::arg().none())
       .def("describe", describe)
       .def("close", [](SessionHandle &handle) { handle.state.reset(); });
   m.def("open_session", openSession);
