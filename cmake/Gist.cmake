@@ -20,7 +20,7 @@ endif()
 find_program(GIST_CCACHE ccache)
 if(GIST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${GIST_CCACHE}")
-  # It takes no code with precompiled headers unless told so.
+  # ccache caches no code with precompiled headers by default.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros "${GIST_CCACHE}")
 endif()
@@ -36,7 +36,7 @@ function(gist_configure_target target)
   if(GIST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
-  # Libraries do the work; what is of an executable alone has to compile fast.
+  # Libraries do the work; code of executables has to compile fast instead.
   get_target_property(type ${target} TYPE)
   if(GIST_QUICK_EXECUTABLES AND type STREQUAL "EXECUTABLE")
     target_compile_options(${target} PRIVATE -O0)
@@ -51,7 +51,7 @@ function(gist_configure_target target)
     target_compile_options(${target} PRIVATE -fsanitize=thread)
     target_link_options(${target} PRIVATE -fsanitize=thread)
   endif()
-  # Branches that were taken guide libFuzzer.
+  # libFuzzer is guided by the branches that were taken.
   if(GIST_FUZZ)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
@@ -62,8 +62,7 @@ function(gist_configure_target target)
   endif()
 endfunction()
 
-# The same for code that uses LLVM and MLIR, whose headers are not ours to warn
-# about.
+# The same for code that uses LLVM and MLIR, whose headers get no warnings.
 function(gist_configure_mlir_target target)
   gist_configure_target(${target})
   target_include_directories(${target} SYSTEM PRIVATE
@@ -126,7 +125,7 @@ function(gist_use_packages target)
     endif()
     if(package STREQUAL "flatbuffers")
       find_package(FlatBuffers REQUIRED CONFIG)
-      # Its headers do all that is needed; the library is not linked.
+      # The headers suffice; the library is not linked.
       get_target_property(include flatbuffers::flatbuffers
         INTERFACE_INCLUDE_DIRECTORIES)
       target_include_directories(${target} SYSTEM PRIVATE ${include})
@@ -210,14 +209,14 @@ function(gist_add_library name)
 endfunction()
 
 # gist_precompile(<name> <headers>): reads the headers of cmake/<headers> once for
-# all targets that name them: they are most of what a file costs.
+# all targets that name them: they take most of a file's compile time.
 # GIST_PRECOMPILE=OFF shows which files forgot to include something.
 function(gist_precompile name headers)
   if(NOT GIST_PRECOMPILE)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    # A time in it would make every build's code new to ccache.
+    # A timestamp in it would make every build miss in ccache.
     target_compile_options(${name} PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
@@ -245,8 +244,8 @@ function(gist_add_tool name)
 endfunction()
 
 # gist_add_c_library(<name> SOURCES ... LINK ... HEADER ... EXPORTS ...): a shared
-# library with a C interface. It shows what the linker's file EXPORTS says and
-# nothing else; the number in its name is GIST_ABI_VERSION of HEADER.
+# library with a C interface. It exports only the symbols of the linker script
+# EXPORTS; the number in its name is GIST_ABI_VERSION of HEADER.
 function(gist_add_c_library name)
   cmake_parse_arguments(ARG "" "HEADER;EXPORTS" "SOURCES;LINK" ${ARGN})
   file(STRINGS "${ARG_HEADER}" abi REGEX "^#define GIST_ABI_VERSION [0-9]+$")

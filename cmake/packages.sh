@@ -10,7 +10,7 @@ gist_runtime_packages=(
   libxxhash-dev make nlohmann-json3-dev
 )
 
-# What they can do without: lines of a chat that can be edited.
+# Optional: editable lines in a chat.
 gist_optional_packages=(libedit-dev pkgconf)
 
 # The compiler and everything to build it.

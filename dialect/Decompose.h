@@ -9,13 +9,13 @@
 #define GIST_DIALECT_DECOMPOSE_H
 
 namespace mlir {
-class ImplicitLocOpBuilder;
 class RewritePatternSet;
 class Value;
 } // namespace mlir
 
 namespace gist {
 class GatedProjectionOp;
+class ValueBuilder;
 
 /// Patterns that turn each op into linalg, tensor, scf, arith and math. One
 /// function per source file, and one for all of them.
@@ -29,16 +29,16 @@ void populateDecomposeExpertPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeSamplingPatterns(mlir::RewritePatternSet &patterns);
 
 /// The levels of the tokens of `op`, given what the subspace leaves of them.
-mlir::Value createGateLevels(mlir::ImplicitLocOpBuilder &b,
-                             GatedProjectionOp op, mlir::Value residual);
+mlir::Value createGateLevels(ValueBuilder &b, GatedProjectionOp op,
+                             mlir::Value residual);
 
 /// What a gate compares for one token: |residual| / |x| of the sums of their
 /// squares, and 0 where x is 0. Where a norm leaves the range of f32 it is NaN.
-mlir::Value createGateRatio(mlir::ImplicitLocOpBuilder &b, mlir::Value residual,
+mlir::Value createGateRatio(ValueBuilder &b, mlir::Value residual,
                             mlir::Value input, mlir::Value isNonZero);
 /// The level of a token with this ratio, as an integer of `type`;
 /// runtime/format/GateLevels.h says what levels mean.
-mlir::Value createGateLevel(mlir::ImplicitLocOpBuilder &b, GatedProjectionOp op,
+mlir::Value createGateLevel(ValueBuilder &b, GatedProjectionOp op,
                             mlir::Value ratio, mlir::Type type);
 
 } // namespace gist

@@ -23,8 +23,7 @@ static constexpr int64_t kBlock = PackingAttr::kBlock;
 using Groups = SmallVector<ReassociationIndices>;
 
 /// T x (count * size) as T x count x size.
-static Value split(ImplicitLocOpBuilder &b, Value rows, int64_t count,
-                   int64_t size) {
+static Value split(ValueBuilder &b, Value rows, int64_t count, int64_t size) {
   auto type = cast<RankedTensorType>(rows.getType());
   auto cut = RankedTensorType::get({type.getDimSize(0), count, size},
                                    type.getElementType());
@@ -33,11 +32,10 @@ static Value split(ImplicitLocOpBuilder &b, Value rows, int64_t count,
 
 /// `number` clamped to [0, count): a number out of range must not read out of
 /// bounds.
-static Value clamp(ImplicitLocOpBuilder &b, Value number, int64_t count) {
-  Value least = createI32(b, 0);
-  Value most = createI32(b, static_cast<int32_t>(count - 1));
-  return arith::MinSIOp::create(
-      b, arith::MaxSIOp::create(b, number, least).getResult(), most);
+static Value clamp(ValueBuilder &b, Value number, int64_t count) {
+  Value least = b.i32(0);
+  Value most = b.i32(static_cast<int32_t>(count - 1));
+  return b.min(b.max(number, least), most);
 }
 
 namespace {
@@ -46,7 +44,7 @@ struct DecomposeExpertMatmul final : OpRewritePattern<ExpertMatmulOp> {
 
   LogicalResult matchAndRewrite(ExpertMatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     ExpertSizes sizes = op.getSizes();
     Value x = op.getInput();
     if (sizes.hasOwnRows)
@@ -55,23 +53,22 @@ struct DecomposeExpertMatmul final : OpRewritePattern<ExpertMatmulOp> {
         createFilled(b,
                      {getSize(b, op.getInput(), 0), b.getIndexAttr(sizes.slots),
                       b.getIndexAttr(sizes.columns)},
-                     createF32(b, 0));
+                     b.f32(0));
     Value weight = op.getWeight();
     // The loops are t, s, n and k.
     constexpr int64_t kColumn = 2, kDepth = 3;
-    Value result = createLoops(
-        b, sizes.hasOwnRows ? "tsk,ts->tsn" : "tk,ts->tsn",
-        {x, op.getExperts()}, init,
-        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          Value expert = toIndex(b, clamp(b, args[1], sizes.experts));
-          Value first =
-              arith::MulIOp::create(b, expert, createIndex(b, sizes.columns));
-          Value row = arith::AddIOp::create(b, first, getLoopIndex(b, kColumn));
-          Value w = load(b, weight, {row, getLoopIndex(b, kDepth)});
-          Value product =
-              arith::MulFOp::create(b, toF32(b, args[0]), toF32(b, w));
-          return arith::AddFOp::create(b, args[2], product);
-        });
+    Value result =
+        createLoops(b, sizes.hasOwnRows ? "tsk,ts->tsn" : "tk,ts->tsn",
+                    {x, op.getExperts()}, init,
+                    [&](ValueBuilder &b, ValueRange args) -> Value {
+                      Value expert =
+                          b.toIndex(clamp(b, args[1], sizes.experts));
+                      Value first = b.mul(expert, b.index(sizes.columns));
+                      Value row = b.add(first, getLoopIndex(b, kColumn));
+                      Value w = load(b, weight, {row, getLoopIndex(b, kDepth)});
+                      Value product = b.mul(b.toF32(args[0]), b.toF32(w));
+                      return b.add(args[2], product);
+                    });
     rewriter.replaceOp(
         op, tensor::CollapseShapeOp::create(b, result, Groups{{0}, {1, 2}}));
     return success();
@@ -88,18 +85,18 @@ struct DecomposeQuantizedExpertMatmul final
     if (op.getPackedAttr())
       return rewriter.notifyMatchFailure(
           op, "packed weights are specific to a target");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     int64_t blocks = op.getValues().getType().getDimSize(1) / kBlock;
     Value values = split(b, op.getValues(), blocks, kBlock);
-    Value x = createLoops(
-        b, "tbk,tb->tbk", {values, op.getScales()},
-        createEmpty(b,
-                    {getSize(b, values, 0), b.getIndexAttr(blocks),
-                     b.getIndexAttr(kBlock)},
-                    b.getF32Type()),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          return arith::MulFOp::create(b, toF32(b, args[0]), args[1]);
-        });
+    Value x =
+        createLoops(b, "tbk,tb->tbk", {values, op.getScales()},
+                    createEmpty(b,
+                                {getSize(b, values, 0), b.getIndexAttr(blocks),
+                                 b.getIndexAttr(kBlock)},
+                                b.getF32Type()),
+                    [](ValueBuilder &b, ValueRange args) -> Value {
+                      return b.mul(b.toF32(args[0]), args[1]);
+                    });
     Value rows = tensor::CollapseShapeOp::create(b, x, Groups{{0}, {1, 2}});
     Value w = DequantizeOp::create(b, op.getWeight(), op.getFormatAttr());
     rewriter.replaceOpWithNewOp<ExpertMatmulOp>(op, op.getType(), rows, w,

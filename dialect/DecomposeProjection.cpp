@@ -31,13 +31,13 @@ using arith::CmpIPredicate;
 //===----------------------------------------------------------------------===//
 
 /// x - V g per row, in f32.
-static Value createResidual(ImplicitLocOpBuilder &b, Value input, Value basis,
+static Value createResidual(ValueBuilder &b, Value input, Value basis,
                             Value g) {
   SmallVector<OpFoldResult> sizes = {getSize(b, input, 0),
                                      getSize(b, input, 1)};
   Value image = createProduct(b, "tk,dk->td", g, basis, sizes);
-  auto subtract = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    return arith::SubFOp::create(b, toF32(b, args[0]), args[1]);
+  auto subtract = [](ValueBuilder &b, ValueRange args) -> Value {
+    return b.sub(b.toF32(args[0]), args[1]);
   };
   return createLoops(b, "td,td->td", {input, image},
                      createEmpty(b, sizes, b.getF32Type()), subtract);
@@ -46,17 +46,16 @@ static Value createResidual(ImplicitLocOpBuilder &b, Value input, Value basis,
 /// rho = |res| / |x| per row, 0 for x = 0. Where a norm leaves the range of f32
 /// rho is NaN, 0 / 0 or infinity / infinity, and the gate opens: an open gate
 /// is exact.
-static Value createRatio(ImplicitLocOpBuilder &b, Value input, Value residual) {
+static Value createRatio(ValueBuilder &b, Value input, Value residual) {
   OpFoldResult tokens = getSize(b, input, 0);
-  auto findNonZero = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    Value isNonZero =
-        compare(b, CmpFPredicate::UNE, toF32(b, args[0]), createF32(b, 0));
-    return arith::OrIOp::create(b, args[1], isNonZero);
+  auto findNonZero = [](ValueBuilder &b, ValueRange args) -> Value {
+    Value isNonZero = b.compare(CmpFPredicate::UNE, b.toF32(args[0]), b.f32(0));
+    return b.either(args[1], isNonZero);
   };
   Value isNonZero =
-      createLoops(b, "td->t", input,
-                  createFilled(b, tokens, createBool(b, false)), findNonZero);
-  auto divide = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      createLoops(b, "td->t", input, createFilled(b, tokens, b.boolean(false)),
+                  findNonZero);
+  auto divide = [](ValueBuilder &b, ValueRange args) -> Value {
     return createGateRatio(b, args[0], args[1], args[2]);
   };
   return createLoops(
@@ -65,17 +64,16 @@ static Value createRatio(ImplicitLocOpBuilder &b, Value input, Value residual) {
       createEmpty(b, tokens, b.getF32Type()), divide);
 }
 
-Value gist::createGateRatio(ImplicitLocOpBuilder &b, Value residual,
-                            Value input, Value isNonZero) {
-  Value ratio =
-      arith::DivFOp::create(b, math::SqrtOp::create(b, residual).getResult(),
-                            math::SqrtOp::create(b, input).getResult());
-  return arith::SelectOp::create(b, isNonZero, ratio, createF32(b, 0));
+Value gist::createGateRatio(ValueBuilder &b, Value residual, Value input,
+                            Value isNonZero) {
+  Value ratio = b.div(math::SqrtOp::create(b, residual).getResult(),
+                      math::SqrtOp::create(b, input).getResult());
+  return b.select(isNonZero, ratio, b.f32(0));
 }
 
 /// The number of thresholds that the ratio passes is the level.
-Value gist::createGateLevel(ImplicitLocOpBuilder &b, GatedProjectionOp op,
-                            Value ratio, Type type) {
+Value gist::createGateLevel(ValueBuilder &b, GatedProjectionOp op, Value ratio,
+                            Type type) {
   SmallVector<float, kMaxGateThresholds> thresholds;
   if (op.getEpsilonLow())
     thresholds.push_back(op.getEpsilonLow()->convertToFloat());
@@ -84,18 +82,16 @@ Value gist::createGateLevel(ImplicitLocOpBuilder &b, GatedProjectionOp op,
   Value level = arith::ConstantOp::create(b, b.getIntegerAttr(type, 0));
   for (float threshold : thresholds) {
     // A NaN stays within no threshold.
-    Value isAbove =
-        compare(b, CmpFPredicate::UGT, ratio, createF32(b, threshold));
-    level = arith::AddIOp::create(b, level,
-                                  arith::ExtUIOp::create(b, type, isAbove));
+    Value isAbove = b.compare(CmpFPredicate::UGT, ratio, b.f32(threshold));
+    level = b.add(level, arith::ExtUIOp::create(b, type, isAbove));
   }
   return level;
 }
 
-Value gist::createGateLevels(ImplicitLocOpBuilder &b, GatedProjectionOp op,
+Value gist::createGateLevels(ValueBuilder &b, GatedProjectionOp op,
                              Value residual) {
   Value ratio = createRatio(b, op.getInput(), residual);
-  auto count = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+  auto count = [&](ValueBuilder &b, ValueRange args) -> Value {
     return createGateLevel(b, op, args[0], b.getI8Type());
   };
   return createLoops(b, "t->t", ratio,
@@ -112,7 +108,7 @@ struct Subspace {
 
 /// Projection `number` of the op: by level M g, that and the residual times the
 /// low weight, if there is one, or the weight times the input; and the bias.
-static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
+static Value createProjection(ValueBuilder &b, GatedProjectionOp op,
                               unsigned number, const Subspace &subspace) {
   Type element = cast<RankedTensorType>(op.getOutputs()[number].getType())
                      .getElementType();
@@ -139,21 +135,21 @@ static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
   }
 
   unsigned levels = op.getLow().empty() ? 1 : 2;
-  auto sum = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+  auto sum = [&](ValueBuilder &b, ValueRange args) -> Value {
     Value result = args[0];
     for (unsigned level = 1; level <= levels; ++level) {
       Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(level));
-      Value isLevel = compare(b, CmpIPredicate::eq, args[1], constant);
+      Value isLevel = b.compare(CmpIPredicate::eq, args[1], constant);
       Value other = args[1 + level];
       // Below the top the low weight adds to the image; at the top the weight
       // replaces both.
       if (level < levels)
-        other = arith::AddFOp::create(b, args[0], other);
-      result = arith::SelectOp::create(b, isLevel, other, result);
+        other = b.add(args[0], other);
+      result = b.select(isLevel, other, result);
     }
     if (!op.getBiases().empty())
-      result = arith::AddFOp::create(b, result, toF32(b, args[2 + levels]));
-    return roundTo(b, result, element);
+      result = b.add(result, b.toF32(args[2 + levels]));
+    return b.convert(result, element);
   };
   return createLoops(b, dims + "->tm", inputs, createEmpty(b, sizes, element),
                      sum);
@@ -165,7 +161,7 @@ struct DecomposeGatedProjection final : OpRewritePattern<GatedProjectionOp> {
 
   LogicalResult matchAndRewrite(GatedProjectionOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value input = op.getInput(), basis = op.getBasis();
     Subspace subspace;
     subspace.g = createProduct(b, "td,dk->tk", input, basis,
@@ -191,7 +187,7 @@ namespace {
 /// The same reads for all formats; FormatInfo says where things lie.
 class BlockReader {
 public:
-  BlockReader(ImplicitLocOpBuilder &b, Value blocks, Value row, Value block)
+  BlockReader(ValueBuilder &b, Value blocks, Value row, Value block)
       : b(b), blocks(blocks), row(row), block(block) {}
 
   /// The byte at `first` + `offset`, unsigned, as an i32.
@@ -204,55 +200,54 @@ public:
   }
   /// The f16 at `first`, little endian, as an f32.
   Value getHalf(int64_t first) {
-    Value zero = createIndex(b, 0);
+    Value zero = b.index(0);
     Type i16 = b.getI16Type();
     Value low = arith::ExtUIOp::create(b, i16, getRaw(first, zero));
     Value high = arith::ExtUIOp::create(b, i16, getRaw(first + 1, zero));
     Value eight = arith::ConstantOp::create(b, b.getI16IntegerAttr(8));
     high = arith::ShLIOp::create(b, high, eight);
-    Value bits = arith::OrIOp::create(b, low, high);
-    return toF32(b, arith::BitcastOp::create(b, b.getF16Type(), bits));
+    Value bits = b.either(low, high);
+    return b.toF32(arith::BitcastOp::create(b, b.getF16Type(), bits));
   }
 
 private:
   Value getRaw(int64_t first, Value offset) {
-    Value at = arith::AddIOp::create(b, createIndex(b, first), offset);
+    Value at = b.add(b.index(first), offset);
     return load(b, blocks, {row, block, at});
   }
 
-  ImplicitLocOpBuilder &b;
+  ValueBuilder &b;
   Value blocks, row, block;
 };
 } // namespace
 
-static Value divide(ImplicitLocOpBuilder &b, Value value, int64_t by) {
-  return arith::DivUIOp::create(b, value, createIndex(b, by));
+static Value divide(ValueBuilder &b, Value value, int64_t by) {
+  return b.div(value, b.index(by));
 }
 
-static Value modulo(ImplicitLocOpBuilder &b, Value value, int64_t by) {
-  return arith::RemUIOp::create(b, value, createIndex(b, by));
+static Value modulo(ValueBuilder &b, Value value, int64_t by) {
+  return b.rem(value, b.index(by));
 }
 
 /// `value` * `factor` + `addend`, of indices.
-static Value scaleAndAdd(ImplicitLocOpBuilder &b, Value value, int64_t factor,
+static Value scaleAndAdd(ValueBuilder &b, Value value, int64_t factor,
                          Value addend) {
-  Value product = arith::MulIOp::create(b, value, createIndex(b, factor));
-  return arith::AddIOp::create(b, product, addend);
+  Value product = b.mul(value, b.index(factor));
+  return b.add(product, addend);
 }
 
 /// The `count` bits of `bits` from number `shift` on.
-static Value getBits(ImplicitLocOpBuilder &b, Value bits, Value shift,
-                     int32_t count) {
+static Value getBits(ValueBuilder &b, Value bits, Value shift, int32_t count) {
   Value shifted = arith::ShRUIOp::create(b, bits, shift);
-  return arith::AndIOp::create(b, shifted, createI32(b, (1 << count) - 1));
+  return b.both(shifted, b.i32((1 << count) - 1));
 }
 
-static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return arith::MulFOp::create(b, toF32(b, lhs), toF32(b, rhs));
+static Value multiply(ValueBuilder &b, Value lhs, Value rhs) {
+  return b.mul(b.toF32(lhs), b.toF32(rhs));
 }
 
 /// The bits that `plane` has of value i of `length`.
-static Value getPlane(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value getPlane(ValueBuilder &b, BlockReader &reader,
                       const BitPlane &plane, uint32_t length, Value i) {
   // Which byte of the plane has the bits, and which part of that byte.
   Value place = plane.lanes < length ? modulo(b, i, plane.lanes) : i;
@@ -262,16 +257,15 @@ static Value getPlane(ImplicitLocOpBuilder &b, BlockReader &reader,
     part = modulo(b, part, plane.perByte());
   }
   Value byte = reader.getByte(plane.offset, place);
-  Value shift = toI32(b, part);
+  Value shift = b.toI32(part);
   if (plane.bits > 1)
-    shift = arith::MulIOp::create(
-        b, shift, createI32(b, static_cast<int32_t>(plane.bits)));
+    shift = b.mul(shift, b.i32(static_cast<int32_t>(plane.bits)));
   return getBits(b, byte, shift, static_cast<int32_t>(plane.bits));
 }
 
 /// Number i of `length` whose bits are in the planes of `where`.
 template <typename Planes>
-static Value joinPlanes(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value joinPlanes(ValueBuilder &b, BlockReader &reader,
                         const Planes &where, uint32_t length, Value i) {
   Value result;
   // High bits first. Each plane says at which bit of the number it belongs.
@@ -279,15 +273,15 @@ static Value joinPlanes(ImplicitLocOpBuilder &b, BlockReader &reader,
     const BitPlane &plane = where.planes[p];
     Value bits = getPlane(b, reader, plane, length, i);
     if (plane.position > 0)
-      bits = arith::ShLIOp::create(
-          b, bits, createI32(b, static_cast<int32_t>(plane.position)));
-    result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
+      bits = arith::ShLIOp::create(b, bits,
+                                   b.i32(static_cast<int32_t>(plane.position)));
+    result = result ? b.either(bits, result) : bits;
   }
   return result;
 }
 
 /// u - zero of value i.
-static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value getInteger(ValueBuilder &b, BlockReader &reader,
                         const FormatInfo &format, Value i) {
   if (format.isSigned)
     return reader.getSignedByte(format.planes[0].offset, i);
@@ -295,17 +289,17 @@ static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
   if (format.levels)
     return createLevel(b, format, result);
   if (format.zero != 0)
-    result = arith::SubIOp::create(b, result, createI32(b, format.zero));
+    result = b.sub(result, b.i32(format.zero));
   return result;
 }
 
 /// The number of `group` among those that begin at `first`, of which the rest
 /// of split ones begins at bit `restShift`.
-static Value getSplitScale(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value getSplitScale(ValueBuilder &b, BlockReader &reader,
                            const SplitScales &split, int64_t first,
                            uint32_t restShift, Value group) {
   auto constant = [&](uint32_t value) {
-    return createI32(b, static_cast<int32_t>(value));
+    return b.i32(static_cast<int32_t>(value));
   };
   auto bits = [&](Value byte, uint32_t shift, uint32_t count) {
     return getBits(b, byte, constant(shift), static_cast<int32_t>(count));
@@ -315,25 +309,22 @@ static Value getSplitScale(ImplicitLocOpBuilder &b, BlockReader &reader,
   Value place = modulo(b, group, split.whole);
   Value byte = reader.getByte(first, place);
   Value rest = reader.getByte(split.rest, place);
-  Value isSplit =
-      compare(b, CmpIPredicate::uge, group, createIndex(b, split.whole));
+  Value isSplit = b.compare(CmpIPredicate::uge, group, b.index(split.whole));
   Value high = arith::ShLIOp::create(
       b, bits(byte, split.bits, split.highBits()), constant(split.lowBits));
-  Value joined =
-      arith::OrIOp::create(b, bits(rest, restShift, split.lowBits), high);
-  return arith::SelectOp::create(b, isSplit, joined, bits(byte, 0, split.bits));
+  Value joined = b.either(bits(rest, restShift, split.lowBits), high);
+  return b.select(isSplit, joined, bits(byte, 0, split.bits));
 }
 
 /// Number i of those that lie in planes, `zero` not taken off.
-static Value getPlaneScale(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value getPlaneScale(ValueBuilder &b, BlockReader &reader,
                            const FormatInfo &format, Value i) {
   uint32_t count = format.numGroups() * (format.hasMinimum() ? 2 : 1);
   return joinPlanes(b, reader, format.planeScales, count, i);
 }
 
 /// d of value i, and m where the format has one.
-static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
-                                         BlockReader &reader,
+static std::pair<Value, Value> getScales(ValueBuilder &b, BlockReader &reader,
                                          const FormatInfo &format, Value i) {
   Value scale = reader.getHalf(format.scale), minimum;
   if (format.hasMinimum())
@@ -360,14 +351,13 @@ static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
     Value group = divide(b, i, format.group);
     Value number = getPlaneScale(b, reader, format, group);
     if (int32_t zero = format.planeScales.zero)
-      number = arith::SubIOp::create(b, number, createI32(b, zero));
+      number = b.sub(number, b.i32(zero));
     scale = multiply(b, scale, number);
     if (minimum)
-      minimum = multiply(
-          b, minimum,
-          getPlaneScale(b, reader, format,
-                        arith::AddIOp::create(
-                            b, group, createIndex(b, format.numGroups()))));
+      minimum =
+          multiply(b, minimum,
+                   getPlaneScale(b, reader, format,
+                                 b.add(group, b.index(format.numGroups()))));
     break;
   }
   }
@@ -376,7 +366,7 @@ static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
 
 /// Value i of a block. The order of operations is that of GGUF's reference, so
 /// that results are equal bit by bit.
-static Value getBlockValue(ImplicitLocOpBuilder &b, BlockReader &reader,
+static Value getBlockValue(ValueBuilder &b, BlockReader &reader,
                            const FormatInfo &format, Value i) {
   Value integer = getInteger(b, reader, format, i);
   auto [scale, minimum] = getScales(b, reader, format, i);
@@ -384,8 +374,8 @@ static Value getBlockValue(ImplicitLocOpBuilder &b, BlockReader &reader,
   if (!minimum)
     return value;
   if (format.subtractsMinimum)
-    return arith::SubFOp::create(b, value, minimum);
-  return arith::AddFOp::create(b, value, minimum);
+    return b.sub(value, minimum);
+  return b.add(value, minimum);
 }
 
 namespace {
@@ -394,10 +384,10 @@ struct DecomposeDequantize final : OpRewritePattern<DequantizeOp> {
 
   LogicalResult matchAndRewrite(DequantizeOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     const FormatInfo &format = getFormatInfo(op.getFormat());
     int64_t values = format.blockLength;
-    auto read = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+    auto read = [&](ValueBuilder &b, ValueRange) -> Value {
       Value column = getLoopIndex(b, 1);
       BlockReader reader(b, op.getBlocks(), getLoopIndex(b, 0),
                          divide(b, column, values));

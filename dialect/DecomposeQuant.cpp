@@ -25,7 +25,7 @@ using Groups = SmallVector<ReassociationIndices>;
 
 /// T x K as T x K / 32 x 32.
 /// K is static and a multiple of 32, as the ops verify.
-static Value cutIntoBlocks(ImplicitLocOpBuilder &b, Value rows) {
+static Value cutIntoBlocks(ValueBuilder &b, Value rows) {
   auto type = cast<RankedTensorType>(rows.getType());
   auto cut = RankedTensorType::get(
       {type.getDimSize(0), type.getDimSize(1) / kBlock, kBlock},
@@ -33,31 +33,28 @@ static Value cutIntoBlocks(ImplicitLocOpBuilder &b, Value rows) {
   return tensor::ExpandShapeOp::create(b, cut, rows, Groups{{0}, {1, 2}});
 }
 
-static Value joinBlocks(ImplicitLocOpBuilder &b, Value blocks) {
+static Value joinBlocks(ValueBuilder &b, Value blocks) {
   return tensor::CollapseShapeOp::create(b, blocks, Groups{{0}, {1, 2}});
 }
 
 /// numerator / denominator, or zero where the denominator is zero.
 /// A block of zeros has no scale, and its levels are zero.
-static Value divideOrZero(ImplicitLocOpBuilder &b, Value numerator,
-                          Value denominator) {
-  Value zero = createF32(b, 0);
-  return arith::SelectOp::create(
-      b, compare(b, arith::CmpFPredicate::OEQ, denominator, zero), zero,
-      arith::DivFOp::create(b, numerator, denominator));
+static Value divideOrZero(ValueBuilder &b, Value numerator, Value denominator) {
+  Value zero = b.f32(0);
+  return b.select(b.compare(arith::CmpFPredicate::OEQ, denominator, zero), zero,
+                  b.div(numerator, denominator));
 }
 
 /// `rows`, or zeros where their guard is 0.
-static Value guardRows(ImplicitLocOpBuilder &b, Value rows, Value guard) {
+static Value guardRows(ValueBuilder &b, Value rows, Value guard) {
   return createLoops(b, "tn,t->tn", {rows, guard},
                      createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)},
                                  b.getF32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       Value isOpen = arith::CmpIOp::create(
-                           b, arith::CmpIPredicate::ne, args[1],
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       Value isOpen = b.compare(
+                           arith::CmpIPredicate::ne, args[1],
                            arith::ConstantIntOp::create(b, b.getI8Type(), 0));
-                       return arith::SelectOp::create(b, isOpen, args[0],
-                                                      createF32(b, 0));
+                       return b.select(isOpen, args[0], b.f32(0));
                      });
 }
 
@@ -69,27 +66,27 @@ struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
 
   LogicalResult matchAndRewrite(QuantizeRowsOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value x = cutIntoBlocks(b, op.getInput());
     OpFoldResult rows = getSize(b, x, 0), blocks = getSize(b, x, 1);
-    Value largest = createLoops(
-        b, "tbk->tb", x, createFilled(b, {rows, blocks}, createF32(b, 0)),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          // MaxNum passes over NaN, so the scale stays a number.
-          return arith::MaxNumFOp::create(b, math::AbsFOp::create(b, args[0]),
-                                          args[1]);
-        });
-    Value scales = createLoops(
-        b, "tb->tb", largest, createEmpty(b, {rows, blocks}, b.getF32Type()),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          return arith::DivFOp::create(b, args[0], createF32(b, 127));
-        });
+    Value largest =
+        createLoops(b, "tbk->tb", x, createFilled(b, {rows, blocks}, b.f32(0)),
+                    [](ValueBuilder &b, ValueRange args) -> Value {
+                      // MaxNum passes over NaN, so the scale stays a number.
+                      return arith::MaxNumFOp::create(
+                          b, math::AbsFOp::create(b, args[0]), args[1]);
+                    });
+    Value scales = createLoops(b, "tb->tb", largest,
+                               createEmpty(b, {rows, blocks}, b.getF32Type()),
+                               [](ValueBuilder &b, ValueRange args) -> Value {
+                                 return b.div(args[0], b.f32(127));
+                               });
     Value values = createLoops(
         b, "tbk,tb->tbk", {x, largest},
         createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getI8Type()),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          Value inverse = divideOrZero(b, createF32(b, 127), args[1]);
-          Value scaled = arith::MulFOp::create(b, args[0], inverse);
+        [](ValueBuilder &b, ValueRange args) -> Value {
+          Value inverse = divideOrZero(b, b.f32(127), args[1]);
+          Value scaled = b.mul(args[0], inverse);
           return arith::FPToSIOp::create(b, b.getI8Type(),
                                          math::RoundEvenOp::create(b, scaled));
         });
@@ -105,7 +102,7 @@ struct DecomposeGuardedMatmul final : OpRewritePattern<GuardedMatmulOp> {
 
   LogicalResult matchAndRewrite(GuardedMatmulOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value product = createProduct(
         b, "tk,nk->tn", op.getInput(), op.getWeight(),
         {getSize(b, op.getInput(), 0), getSize(b, op.getWeight(), 0)});
@@ -124,14 +121,14 @@ struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
     if (op.getPackedAttr())
       return rewriter.notifyMatchFailure(
           op, "packed weights are specific to a target");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value values = cutIntoBlocks(b, op.getValues());
     OpFoldResult rows = getSize(b, values, 0), blocks = getSize(b, values, 1);
     Value x = createLoops(
         b, "tbk,tb->tbk", {values, op.getScales()},
         createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getF32Type()),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          return arith::MulFOp::create(b, toF32(b, args[0]), args[1]);
+        [](ValueBuilder &b, ValueRange args) -> Value {
+          return b.mul(b.toF32(args[0]), args[1]);
         });
     Value w =
         DequantizeOp::create(b, op.getWeight(), op.getFormatAttr()).getResult();

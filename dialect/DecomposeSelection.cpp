@@ -38,43 +38,41 @@ static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// For each row 1/|x|, or NaN for a row without a direction, which makes every
 /// cosine with it NaN.
-static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
+static Value createInverseNorms(ValueBuilder &b, Value rows) {
   Value squares = createSquares(b, rows);
   Value empty = createEmpty(b, getSize(b, rows, 0), b.getF32Type());
-  auto invert = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+  auto invert = [](ValueBuilder &b, ValueRange args) -> Value {
     // False for a NaN as well: the comparisons are ordered.
-    Value hasDirection = allOf(
-        b, {compare(b, CmpFPredicate::OGT, args[0], createF32(b, 0)),
-            compare(b, CmpFPredicate::OLT, args[0], createF32(b, kInfinity))});
+    Value hasDirection =
+        b.allOf({b.compare(CmpFPredicate::OGT, args[0], b.f32(0)),
+                 b.compare(CmpFPredicate::OLT, args[0], b.f32(kInfinity))});
     Value norm = math::SqrtOp::create(b, args[0]);
-    Value inverse = arith::DivFOp::create(b, createF32(b, 1), norm);
-    return arith::SelectOp::create(b, hasDirection, inverse,
-                                   createF32(b, kNaN));
+    Value inverse = b.div(b.f32(1), norm);
+    return b.select(hasDirection, inverse, b.f32(kNaN));
   };
   return createLoops(b, "t->t", squares, empty, invert);
 }
 
 /// cos(s,t) of every row t with every row s, -infinity if a row has no
 /// direction or s is of another sequence.
-static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
-                           Similarity similarity, const Sequences &sequences) {
+static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity,
+                           const Sequences &sequences) {
   SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0), getSize(b, rows, 0)};
   Value dots = createProduct(b, "td,sd->ts", rows, rows, sizes);
   Value inverse = createInverseNorms(b, rows);
-  auto normalize = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+  auto normalize = [&](ValueBuilder &b, ValueRange args) -> Value {
     // Scaled one norm after the other: the first product is at most |x_t|, so
     // nothing overflows, and it is small only where the cosine is. The
     // product of two inverse norms can do both.
-    Value cos = arith::MulFOp::create(b, args[0], args[2]);
-    cos = arith::MulFOp::create(b, cos, args[1]);
+    Value cos = b.mul(args[0], args[2]);
+    cos = b.mul(cos, args[1]);
     if (similarity == Similarity::Absolute)
       cos = math::AbsFOp::create(b, cos);
-    SmallVector<Value> conditions = {compare(b, CmpFPredicate::ORD, cos, cos)};
+    SmallVector<Value> conditions = {b.compare(CmpFPredicate::ORD, cos, cos)};
     if (sequences.isRagged())
       conditions.push_back(
           sequences.contains(b, getLoopIndex(b, 0), getLoopIndex(b, 1)));
-    return arith::SelectOp::create(b, allOf(b, conditions), cos,
-                                   createF32(b, -kInfinity));
+    return b.select(b.allOf(conditions), cos, b.f32(-kInfinity));
   };
   return createLoops(b, "ts,t,s->ts", {dots, inverse, inverse},
                      createEmpty(b, sizes, b.getF32Type()), normalize);
@@ -83,21 +81,21 @@ static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
 /// Theta of a head, from `tau` or from its entry of `taus`. An entry that is
 /// not in (0, 1), such as a NaN, keeps every token.
 template <typename OpTy>
-static Value createTheta(ImplicitLocOpBuilder &b, OpTy op, Value head) {
+static Value createTheta(ValueBuilder &b, OpTy op, Value head) {
   if (!op.getTaus())
-    return createF32(b, thetaOfTau(op.getTau().convertToFloat()));
-  return createTheta(b, load(b, op.getTaus(), head ? head : createIndex(b, 0)));
+    return b.f32(thetaOfTau(op.getTau().convertToFloat()));
+  return createTheta(b, load(b, op.getTaus(), head ? head : b.index(0)));
 }
 
 /// True if candidate s may be compared with token t.
-static Value isInReach(ImplicitLocOpBuilder &b, Reach reach, Value s, Value t) {
+static Value isInReach(ValueBuilder &b, Reach reach, Value s, Value t) {
   switch (reach) {
   case Reach::Before:
-    return compare(b, CmpIPredicate::slt, s, t);
+    return b.compare(CmpIPredicate::slt, s, t);
   case Reach::Upto:
-    return compare(b, CmpIPredicate::sle, s, t);
+    return b.compare(CmpIPredicate::sle, s, t);
   case Reach::Any:
-    return createBool(b, true);
+    return b.boolean(true);
   }
   llvm_unreachable("all cases are listed");
 }
@@ -108,50 +106,49 @@ static Value isInReach(ImplicitLocOpBuilder &b, Reach reach, Value s, Value t) {
 
 /// Flags of the first `count` of `ids`.
 /// Ids come from a selection, so they are within bounds.
-static Value createFlags(ImplicitLocOpBuilder &b, Value ids, Value count,
+static Value createFlags(ValueBuilder &b, Value ids, Value count,
                          OpFoldResult tokens) {
-  Value none = createFilled(b, tokens, createBool(b, false));
-  auto flag = [&](ImplicitLocOpBuilder &b, Value j, ValueRange flags) {
-    Value id = toIndex(b, load(b, ids, j));
-    return SmallVector<Value>{store(b, createBool(b, true), flags[0], id)};
+  Value none = createFilled(b, tokens, b.boolean(false));
+  auto flag = [&](Value j, ValueRange flags) {
+    Value id = b.toIndex(load(b, ids, j));
+    return SmallVector<Value>{store(b, b.boolean(true), flags[0], id)};
   };
-  Value end = toIndex(b, load(b, count, {}));
-  return createFor(b, createIndex(b, 0), end, none, flag).front();
+  Value end = b.toIndex(load(b, count, {}));
+  return b.loop(b.index(0), end, 1, none, flag).front();
 }
 
 /// For each token, whether one of the set `among` in its reach has a cosine of
 /// at least theta with it.
-static Value createCovered(ImplicitLocOpBuilder &b, Value cosines, Value among,
+static Value createCovered(ValueBuilder &b, Value cosines, Value among,
                            Reach reach, Value theta) {
-  Value none = createFilled(b, getSize(b, cosines, 0), createBool(b, false));
-  auto cover = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+  Value none = createFilled(b, getSize(b, cosines, 0), b.boolean(false));
+  auto cover = [&](ValueBuilder &b, ValueRange args) -> Value {
     Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
     Value covers =
-        allOf(b, {args[1], compare(b, CmpFPredicate::OGE, args[0], theta),
-                  isInReach(b, reach, s, t)});
-    return arith::OrIOp::create(b, args[2], covers);
+        b.allOf({args[1], b.compare(CmpFPredicate::OGE, args[0], theta),
+                 isInReach(b, reach, s, t)});
+    return b.either(args[2], covers);
   };
   return createLoops(b, "ts,s->t", {cosines, among}, none, cover);
 }
 
 /// The tokens of `lhs` that are not in `rhs`.
 // For flags, lhs > rhs is "lhs and not rhs".
-static Value createDifference(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  auto subtract = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    return compare(b, CmpIPredicate::ugt, args[0], args[1]);
+static Value createDifference(ValueBuilder &b, Value lhs, Value rhs) {
+  auto subtract = [](ValueBuilder &b, ValueRange args) -> Value {
+    return b.compare(CmpIPredicate::ugt, args[0], args[1]);
   };
   Value empty = createEmpty(b, getSize(b, lhs, 0), b.getI1Type());
   return createLoops(b, "t,t->t", {lhs, rhs}, empty, subtract);
 }
 
 /// The number of tokens of a set.
-static Value createCount(ImplicitLocOpBuilder &b, Value flags) {
-  auto count = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+static Value createCount(ValueBuilder &b, Value flags) {
+  auto count = [](ValueBuilder &b, ValueRange args) -> Value {
     Value one = arith::ExtUIOp::create(b, b.getI32Type(), args[0]);
-    return arith::AddIOp::create(b, args[1], one);
+    return b.add(args[1], one);
   };
-  return createLoops(b, "t->", flags, createFilled(b, {}, createI32(b, 0)),
-                     count);
+  return createLoops(b, "t->", flags, createFilled(b, {}, b.i32(0)), count);
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,46 +156,42 @@ static Value createCount(ImplicitLocOpBuilder &b, Value flags) {
 //===----------------------------------------------------------------------===//
 
 /// `against all`: no earlier token covers t.
-static Value createKeptOfAll(ImplicitLocOpBuilder &b, Value cosines,
-                             Value theta) {
-  Value all = createFilled(b, getSize(b, cosines, 0), createBool(b, true));
+static Value createKeptOfAll(ValueBuilder &b, Value cosines, Value theta) {
+  Value all = createFilled(b, getSize(b, cosines, 0), b.boolean(true));
   Value covered = createCovered(b, cosines, all, Reach::Before, theta);
   return createDifference(b, all, covered);
 }
 
 /// `against kept` and `rule covering`: no earlier kept token covers t. The one
 /// definition that visits tokens in order.
-static Value createCovering(ImplicitLocOpBuilder &b, Value cosines,
-                            Value theta) {
-  Value zero = createIndex(b, 0);
-  Value none = createFilled(b, getSize(b, cosines, 0), createBool(b, false));
-  auto visit = [&](ImplicitLocOpBuilder &b, Value t, ValueRange kept) {
-    auto compareWith = [&](ImplicitLocOpBuilder &b, Value s,
-                           ValueRange covered) {
-      Value covers = allOf(
-          b, {load(b, kept[0], s),
-              compare(b, CmpFPredicate::OGE, load(b, cosines, {t, s}), theta)});
-      return SmallVector<Value>{arith::OrIOp::create(b, covered[0], covers)};
+static Value createCovering(ValueBuilder &b, Value cosines, Value theta) {
+  Value zero = b.index(0);
+  Value none = createFilled(b, getSize(b, cosines, 0), b.boolean(false));
+  auto visit = [&](Value t, ValueRange kept) {
+    auto compareWith = [&](Value s, ValueRange covered) {
+      Value covers = b.allOf(
+          {load(b, kept[0], s),
+           b.compare(CmpFPredicate::OGE, load(b, cosines, {t, s}), theta)});
+      return SmallVector<Value>{b.either(covered[0], covers)};
     };
-    Value covered =
-        createFor(b, zero, t, createBool(b, false), compareWith).front();
-    Value isKept = arith::XOrIOp::create(b, covered, createBool(b, true));
+    Value covered = b.loop(zero, t, 1, b.boolean(false), compareWith).front();
+    Value isKept = arith::XOrIOp::create(b, covered, b.boolean(true));
     return SmallVector<Value>{store(b, isKept, kept[0], t)};
   };
-  return createFor(b, zero, getSizeValue(b, cosines, 0), none, visit).front();
+  return b.loop(zero, getSizeValue(b, cosines, 0), 1, none, visit).front();
 }
 
 /// `rule paper`: the inherited tokens that no earlier inherited one covers, and
 /// the others that none of those covers, earlier or later.
-static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
-                               Value inherited, Value theta) {
+static Value createKeptOfPaper(ValueBuilder &b, Value cosines, Value inherited,
+                               Value theta) {
   Value repeated = createCovered(b, cosines, inherited, Reach::Before, theta);
   Value valid = createDifference(b, inherited, repeated);
   Value covered = createCovered(b, cosines, valid, Reach::Any, theta);
   Value empty = createEmpty(b, getSize(b, cosines, 0), b.getI1Type());
-  auto unite = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    Value isNew = arith::XOrIOp::create(b, args[2], createBool(b, true));
-    return arith::SelectOp::create(b, args[0], args[1], isNew);
+  auto unite = [](ValueBuilder &b, ValueRange args) -> Value {
+    Value isNew = arith::XOrIOp::create(b, args[2], b.boolean(true));
+    return b.select(args[0], args[1], isNew);
   };
   return createLoops(b, "t,t,t->t", {inherited, valid, covered}, empty, unite);
 }
@@ -210,68 +203,63 @@ static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
 /// For each row the smallest id of the set `among` in its reach that has the
 /// largest cosine with it; -1 if there is no such token. A cosine of -infinity
 /// never wins: rows without a direction have no nearest.
-static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value among,
+static Value createNearest(ValueBuilder &b, Value cosines, Value among,
                            Reach reach) {
   OpFoldResult rows = getSize(b, cosines, 0);
-  Value lowest = createFilled(b, rows, createF32(b, -kInfinity));
-  Value none = createFilled(b, rows, createI32(b, -1));
-  auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
+  Value lowest = createFilled(b, rows, b.f32(-kInfinity));
+  Value none = createFilled(b, rows, b.i32(-1));
+  auto improve = [&](ValueBuilder &b, ValueRange args) {
     Value cos = args[0], best = args[2], owner = args[3];
     Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
     // Ties go to the smallest id whatever the order of the loop.
-    Value id = toI32(b, s);
-    Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
-                            compare(b, CmpIPredicate::slt, id, owner)});
-    Value isBetter = arith::OrIOp::create(
-        b, compare(b, CmpFPredicate::OGT, cos, best), isTie);
-    Value wins = allOf(b, {args[1], isBetter, isInReach(b, reach, s, t)});
-    return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
-                              arith::SelectOp::create(b, wins, id, owner)};
+    Value id = b.toI32(s);
+    Value isTie = b.allOf({b.compare(CmpFPredicate::OEQ, cos, best),
+                           b.compare(CmpIPredicate::slt, id, owner)});
+    Value isBetter = b.either(b.compare(CmpFPredicate::OGT, cos, best), isTie);
+    Value wins = b.allOf({args[1], isBetter, isInReach(b, reach, s, t)});
+    return SmallVector<Value>{b.select(wins, cos, best),
+                              b.select(wins, id, owner)};
   };
   return createLoops(b, "ts,s->t", {cosines, among}, ValueRange{lowest, none},
                      improve)[1];
 }
 
 /// The set as a list: ids in ascending order, -1 past their number.
-static Value createIds(ImplicitLocOpBuilder &b, Value kept) {
-  Value none = createFilled(b, getSize(b, kept, 0), createI32(b, -1));
-  Value zero = createIndex(b, 0);
-  auto append = [&](ImplicitLocOpBuilder &b, Value t, ValueRange carried) {
+static Value createIds(ValueBuilder &b, Value kept) {
+  Value none = createFilled(b, getSize(b, kept, 0), b.i32(-1));
+  Value zero = b.index(0);
+  auto append = [&](Value t, ValueRange carried) {
     Value ids = carried[0], size = carried[1], isKept = load(b, kept, t);
     // Written for every token; what is not kept is overwritten by the next.
-    Value id =
-        arith::SelectOp::create(b, isKept, toI32(b, t), createI32(b, -1));
+    Value id = b.select(isKept, b.toI32(t), b.i32(-1));
     Value one = arith::IndexCastUIOp::create(b, b.getIndexType(), isKept);
-    return SmallVector<Value>{store(b, id, ids, size),
-                              arith::AddIOp::create(b, size, one)};
+    return SmallVector<Value>{store(b, id, ids, size), b.add(size, one)};
   };
-  return createFor(b, zero, getSizeValue(b, kept, 0), {none, zero}, append)
+  return b.loop(zero, getSizeValue(b, kept, 0), 1, {none, zero}, append)
       .front();
 }
 
 /// ids, count, nearest and weight of the selection that keeps `kept`.
-static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
+static SmallVector<Value> createParts(ValueBuilder &b, Value kept,
                                       Value cosines, bool isCausal) {
   OpFoldResult tokens = getSize(b, kept, 0);
   Value ids = createIds(b, kept);
   Value best =
       createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any);
   // A kept token is its own nearest, also where another is exactly as near.
-  auto chooseOwn = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    return arith::SelectOp::create(b, args[0], toI32(b, getLoopIndex(b, 0)),
-                                   args[1]);
+  auto chooseOwn = [](ValueBuilder &b, ValueRange args) -> Value {
+    return b.select(args[0], b.toI32(getLoopIndex(b, 0)), args[1]);
   };
   Value nearest =
       createLoops(b, "t,t->t", {kept, best},
                   createEmpty(b, tokens, b.getI32Type()), chooseOwn);
-  auto countMembers = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    Value isMember = compare(b, CmpIPredicate::eq, args[0], args[1]);
+  auto countMembers = [](ValueBuilder &b, ValueRange args) -> Value {
+    Value isMember = b.compare(CmpIPredicate::eq, args[0], args[1]);
     Value one = arith::ExtUIOp::create(b, b.getI32Type(), isMember);
-    return arith::AddIOp::create(b, args[2], one);
+    return b.add(args[2], one);
   };
-  Value weight =
-      createLoops(b, "j,t->j", {ids, nearest},
-                  createFilled(b, tokens, createI32(b, 0)), countMembers);
+  Value weight = createLoops(b, "j,t->j", {ids, nearest},
+                             createFilled(b, tokens, b.i32(0)), countMembers);
   return {ids, createCount(b, kept), nearest, weight};
 }
 
@@ -279,16 +267,15 @@ static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
 // Ops
 //===----------------------------------------------------------------------===//
 
-using HeadBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &,
-                                                 Value rows, Value head)>;
+using HeadBody = function_ref<SmallVector<Value>(Value rows, Value head)>;
 
 /// What `body` gives for the rows of `tokens`; where these are tokens x heads x
 /// d, for each head, with the heads as a new leading dimension. `head` is null
 /// in the first case. `types` are those of the results.
-static SmallVector<Value> createPerHead(ImplicitLocOpBuilder &b, Value tokens,
+static SmallVector<Value> createPerHead(ValueBuilder &b, Value tokens,
                                         TypeRange types, HeadBody body) {
   if (cast<RankedTensorType>(tokens.getType()).getRank() == 2)
-    return body(b, tokens, {});
+    return body(tokens, {});
   SmallVector<Value> inits;
   for (Type type : types) {
     auto tensor = cast<RankedTensorType>(type);
@@ -297,18 +284,17 @@ static SmallVector<Value> createPerHead(ImplicitLocOpBuilder &b, Value tokens,
       sizes.push_back(getSize(b, tokens, 0));
     inits.push_back(createEmpty(b, sizes, tensor.getElementType()));
   }
-  auto ofHead = [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
-    SmallVector<Value> results = body(b, takeSlice(b, tokens, 1, head), head);
+  auto ofHead = [&](Value head, ValueRange carried) {
+    SmallVector<Value> results = body(takeSlice(b, tokens, 1, head), head);
     for (auto [result, all] : llvm::zip_equal(results, carried))
       result = putSlice(b, result, all, 0, head);
     return results;
   };
-  return createFor(b, createIndex(b, 0), getSizeValue(b, tokens, 1), inits,
-                   ofHead);
+  return b.loop(b.index(0), getSizeValue(b, tokens, 1), 1, inits, ofHead);
 }
 
 /// The part of a head; all of it where selections are not per head.
-static Value takeHead(ImplicitLocOpBuilder &b, Value part, Value head) {
+static Value takeHead(ValueBuilder &b, Value part, Value head) {
   return head ? takeSlice(b, part, 0, head) : part;
 }
 
@@ -320,7 +306,7 @@ static SmallVector<Type> getPartTypes(SelectionType selection) {
           part};
 }
 
-static Value createPack(ImplicitLocOpBuilder &b, ValueRange parts) {
+static Value createPack(ValueBuilder &b, ValueRange parts) {
   return PackSelectionOp::create(b, parts[0], parts[1], parts[2], parts[3]);
 }
 
@@ -330,10 +316,10 @@ struct DecomposeGramSelect final : OpRewritePattern<GramSelectOp> {
 
   LogicalResult matchAndRewrite(GramSelectOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value tokens = op.getTokens();
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    auto select = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
+    auto select = [&](Value rows, Value head) {
       Value theta = createTheta(b, op, head);
       Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
       Value kept = op.getAgainst() == Against::All
@@ -355,11 +341,11 @@ struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getRule() == CascadeRule::Inherit)
       return rewriter.notifyMatchFailure(op, "nothing is computed");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value tokens = op.getTokens();
     auto inherited = UnpackSelectionOp::create(b, op.getInherited());
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    auto update = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
+    auto update = [&](Value rows, Value head) {
       Value theta = createTheta(b, op, head);
       Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
       Value old = createFlags(b, takeHead(b, inherited.getIds(), head),
@@ -391,7 +377,7 @@ struct DecomposeInherit final : OpRewritePattern<CascadeUpdateOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getRule() != CascadeRule::Inherit)
       return rewriter.notifyMatchFailure(op, "a selection is computed");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     auto inherited = UnpackSelectionOp::create(b, op.getInherited());
     // The two may differ in whether the number of tokens is static.
     SmallVector<Value> parts;
@@ -410,7 +396,7 @@ struct DecomposeKeepAll final : OpRewritePattern<KeepAllOp> {
 
   LogicalResult matchAndRewrite(KeepAllOp op,
                                 PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     SelectionType type = op.getSelection().getType();
     OpFoldResult tokens = b.getIndexAttr(type.getTokens());
     if (op.getSize())
@@ -421,15 +407,15 @@ struct DecomposeKeepAll final : OpRewritePattern<KeepAllOp> {
     sizes = countSizes;
     sizes.push_back(tokens);
 
-    auto number = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
-      return toI32(b, getLoopIndex(b, type.getHeads() ? 1 : 0));
+    auto number = [&](ValueBuilder &b, ValueRange) -> Value {
+      return b.toI32(getLoopIndex(b, type.getHeads() ? 1 : 0));
     };
     Value numbers = createLoops(b, type.getHeads() ? "->ht" : "->t", {},
                                 createEmpty(b, sizes, b.getI32Type()), number);
     Value total =
-        toI32(b, getValueOrCreateConstantIndexOp(b, b.getLoc(), tokens));
+        b.toI32(getValueOrCreateConstantIndexOp(b, b.getLoc(), tokens));
     Value count = createFilled(b, countSizes, total);
-    Value ones = createFilled(b, sizes, createI32(b, 1));
+    Value ones = createFilled(b, sizes, b.i32(1));
     rewriter.replaceOp(op, createPack(b, {numbers, count, numbers, ones}));
     return success();
   }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Words in which the definitions of ops are written: numbers, slices, loops and
-// ragged batches.
+// Words in which the definitions of ops are written: slices, loops and ragged
+// batches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,67 +18,6 @@
 
 using namespace mlir;
 using namespace gist;
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-Value gist::createIndex(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
-
-Value gist::createI32(ImplicitLocOpBuilder &b, int32_t value) {
-  return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-}
-
-Value gist::createF32(ImplicitLocOpBuilder &b, float value) {
-  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
-}
-
-Value gist::createBool(ImplicitLocOpBuilder &b, bool value) {
-  return arith::ConstantOp::create(b, b.getBoolAttr(value));
-}
-
-Value gist::toIndex(ImplicitLocOpBuilder &b, Value value) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), value);
-}
-
-Value gist::toI32(ImplicitLocOpBuilder &b, Value value) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), value);
-}
-
-Value gist::toF32(ImplicitLocOpBuilder &b, Value value) {
-  if (value.getType().isF32())
-    return value;
-  if (isa<IntegerType>(value.getType()))
-    return arith::SIToFPOp::create(b, b.getF32Type(), value);
-  return arith::ExtFOp::create(b, b.getF32Type(), value);
-}
-
-Value gist::roundTo(ImplicitLocOpBuilder &b, Value value, Type type) {
-  if (type.isF32())
-    return value;
-  return arith::TruncFOp::create(b, type, value);
-}
-
-Value gist::compare(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate,
-                    Value lhs, Value rhs) {
-  return arith::CmpIOp::create(b, predicate, lhs, rhs);
-}
-
-Value gist::compare(ImplicitLocOpBuilder &b, arith::CmpFPredicate predicate,
-                    Value lhs, Value rhs) {
-  return arith::CmpFOp::create(b, predicate, lhs, rhs);
-}
-
-Value gist::allOf(ImplicitLocOpBuilder &b, ValueRange conditions) {
-  if (conditions.empty())
-    return createBool(b, true);
-  Value result = conditions.front();
-  for (Value condition : conditions.drop_front())
-    result = arith::AndIOp::create(b, result, condition);
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // Tensors
@@ -191,7 +130,7 @@ SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
                                          utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), resultDims.size(), utils::IteratorType::parallel);
   auto build = [&](OpBuilder &nested, Location location, ValueRange args) {
-    ImplicitLocOpBuilder inner(location, nested);
+    ValueBuilder inner(location, nested);
     linalg::YieldOp::create(inner, body(inner, args));
   };
   return llvm::to_vector_of<Value>(
@@ -202,7 +141,7 @@ SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
 
 Value gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
                         ValueRange inputs, Value init, ValueBody body) {
-  auto one = [&](ImplicitLocOpBuilder &nested, ValueRange args) {
+  auto one = [&](ValueBuilder &nested, ValueRange args) {
     return SmallVector<Value>{body(nested, args)};
   };
   return createLoops(b, dims, inputs, ValueRange(init), one).front();
@@ -212,38 +151,25 @@ Value gist::getLoopIndex(ImplicitLocOpBuilder &b, int64_t dim) {
   return linalg::IndexOp::create(b, dim);
 }
 
-SmallVector<Value> gist::createFor(ImplicitLocOpBuilder &b, Value lower,
-                                   Value upper, ValueRange inits,
-                                   ForBody body) {
-  auto build = [&](OpBuilder &nested, Location location, Value index,
-                   ValueRange carried) {
-    ImplicitLocOpBuilder inner(location, nested);
-    scf::YieldOp::create(inner, body(inner, index, carried));
-  };
-  return llvm::to_vector_of<Value>(
-      scf::ForOp::create(b, lower, upper, createIndex(b, 1), inits, build)
-          .getResults());
-}
-
 /// Sums in f32 whatever the element type is.
-Value gist::createProduct(ImplicitLocOpBuilder &b, StringRef dims, Value lhs,
-                          Value rhs, Sizes sizes) {
-  Value zeros = createFilled(b, sizes, createF32(b, 0));
+Value gist::createProduct(ValueBuilder &b, StringRef dims, Value lhs, Value rhs,
+                          Sizes sizes) {
+  Value zeros = createFilled(b, sizes, b.f32(0));
   return createLoops(b, dims, {lhs, rhs}, zeros,
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       Value product = arith::MulFOp::create(
-                           b, toF32(b, args[0]), toF32(b, args[1]));
-                       return arith::AddFOp::create(b, args[2], product);
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       Value product =
+                           b.mul(b.toF32(args[0]), b.toF32(args[1]));
+                       return b.add(args[2], product);
                      });
 }
 
-Value gist::createSquares(ImplicitLocOpBuilder &b, Value rows) {
-  Value zeros = createFilled(b, getSize(b, rows, 0), createF32(b, 0));
+Value gist::createSquares(ValueBuilder &b, Value rows) {
+  Value zeros = createFilled(b, getSize(b, rows, 0), b.f32(0));
   return createLoops(b, "td->t", rows, zeros,
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       Value x = toF32(b, args[0]);
-                       Value square = arith::MulFOp::create(b, x, x);
-                       return arith::AddFOp::create(b, args[1], square);
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       Value x = b.toF32(args[0]);
+                       Value square = b.mul(x, x);
+                       return b.add(args[1], square);
                      });
 }
 
@@ -251,50 +177,47 @@ Value gist::createSquares(ImplicitLocOpBuilder &b, Value rows) {
 // Ragged batches
 //===----------------------------------------------------------------------===//
 
-Sequences::Sequences(ImplicitLocOpBuilder &b, Value offsets, OpFoldResult size)
+Sequences::Sequences(ValueBuilder &b, Value offsets, OpFoldResult size)
     : offsets(offsets), size(size) {
   if (!offsets)
     return;
   // The sequence of a row is the last one that begins at or before it: their
   // number less one. Empty sequences share their beginning with the next.
-  Value none = createFilled(b, size, createI32(b, -1));
-  numbers = createLoops(b, "n->i", offsets, none,
-                        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                          Value row = getLoopIndex(b, 0);
-                          Value begins = compare(b, arith::CmpIPredicate::sle,
-                                                 args[0], toI32(b, row));
-                          Value one =
-                              arith::ExtUIOp::create(b, b.getI32Type(), begins);
-                          return arith::AddIOp::create(b, args[1], one);
-                        });
+  Value none = createFilled(b, size, b.i32(-1));
+  numbers = createLoops(
+      b, "n->i", offsets, none, [&](ValueBuilder &b, ValueRange args) -> Value {
+        Value row = getLoopIndex(b, 0);
+        Value begins =
+            b.compare(arith::CmpIPredicate::sle, args[0], b.toI32(row));
+        Value one = arith::ExtUIOp::create(b, b.getI32Type(), begins);
+        return b.add(args[1], one);
+      });
 }
 
-Bounds Sequences::getBoundsIn(ImplicitLocOpBuilder &b, Value otherOffsets,
+Bounds Sequences::getBoundsIn(ValueBuilder &b, Value otherOffsets,
                               Value i) const {
-  Value number = toIndex(b, load(b, numbers, i));
+  Value number = b.toIndex(load(b, numbers, i));
   // Rows outside all sequences go with the first or last one, so that nothing
   // is read out of bounds; their results are undefined.
-  Value last =
-      arith::SubIOp::create(b, getSizeValue(b, offsets, 0), createIndex(b, 2));
-  number = arith::MinSIOp::create(b, number, last);
-  number = arith::MaxSIOp::create(b, number, createIndex(b, 0));
-  Value next = arith::AddIOp::create(b, number, createIndex(b, 1));
-  return {toIndex(b, load(b, otherOffsets, number)),
-          toIndex(b, load(b, otherOffsets, next))};
+  Value last = b.sub(getSizeValue(b, offsets, 0), b.index(2));
+  number = b.min(number, last);
+  number = b.max(number, b.index(0));
+  Value next = b.add(number, b.index(1));
+  return {b.toIndex(load(b, otherOffsets, number)),
+          b.toIndex(load(b, otherOffsets, next))};
 }
 
 /// Without offsets all rows are one sequence.
-Bounds Sequences::getBounds(ImplicitLocOpBuilder &b, Value i) const {
+Bounds Sequences::getBounds(ValueBuilder &b, Value i) const {
   if (isRagged())
     return getBoundsIn(b, offsets, i);
-  return {createIndex(b, 0),
-          getValueOrCreateConstantIndexOp(b, b.getLoc(), size)};
+  return {b.index(0), getValueOrCreateConstantIndexOp(b, b.getLoc(), size)};
 }
 
-Value Sequences::contains(ImplicitLocOpBuilder &b, Value i, Value s) const {
+Value Sequences::contains(ValueBuilder &b, Value i, Value s) const {
   if (!isRagged())
-    return createBool(b, true);
+    return b.boolean(true);
   Bounds bounds = getBounds(b, i);
-  return allOf(b, {compare(b, arith::CmpIPredicate::sge, s, bounds.begin),
-                   compare(b, arith::CmpIPredicate::slt, s, bounds.end)});
+  return b.allOf({b.compare(arith::CmpIPredicate::sge, s, bounds.begin),
+                  b.compare(arith::CmpIPredicate::slt, s, bounds.end)});
 }

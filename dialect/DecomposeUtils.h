@@ -13,40 +13,9 @@
 #ifndef GIST_DIALECT_DECOMPOSEUTILS_H
 #define GIST_DIALECT_DECOMPOSEUTILS_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "dialect/ValueBuilder.h"
 
 namespace gist {
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-mlir::Value createIndex(mlir::ImplicitLocOpBuilder &b, int64_t value);
-mlir::Value createI32(mlir::ImplicitLocOpBuilder &b, int32_t value);
-mlir::Value createF32(mlir::ImplicitLocOpBuilder &b, float value);
-mlir::Value createBool(mlir::ImplicitLocOpBuilder &b, bool value);
-
-/// An i32 as an index and an index as an i32.
-mlir::Value toIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
-mlir::Value toI32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
-/// A float widened to f32, or a signed integer converted to it.
-/// Exact for all types that ops take but i32, which is rounded beyond 2^24.
-mlir::Value toF32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
-/// An f32 rounded to `type`.
-/// To nearest, ties to even, as arith.truncf does.
-mlir::Value roundTo(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
-                    mlir::Type type);
-
-mlir::Value compare(mlir::ImplicitLocOpBuilder &b,
-                    mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
-                    mlir::Value rhs);
-mlir::Value compare(mlir::ImplicitLocOpBuilder &b,
-                    mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
-                    mlir::Value rhs);
-/// The conjunction of `conditions`; true if there are none.
-mlir::Value allOf(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange conditions);
 
 //===----------------------------------------------------------------------===//
 // Tensors
@@ -81,12 +50,10 @@ mlir::Value putSlice(mlir::ImplicitLocOpBuilder &b, mlir::Value slice,
 // Loops
 //===----------------------------------------------------------------------===//
 
-using ValueBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
-                                                 mlir::ValueRange)>;
+using ValueBody =
+    llvm::function_ref<mlir::Value(ValueBuilder &, mlir::ValueRange)>;
 using ValuesBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-    mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
-using ForBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-    mlir::ImplicitLocOpBuilder &, mlir::Value, mlir::ValueRange)>;
+    ValueBuilder &, mlir::ValueRange)>;
 
 /// A linalg.generic whose maps are written like a sum over indices: in
 /// "td,sd->ts" the inputs are indexed by (t,d) and (s,d) and the result by
@@ -103,17 +70,11 @@ createLoops(mlir::ImplicitLocOpBuilder &b, llvm::StringRef dims,
 /// The index of loop `dim` of the surrounding createLoops.
 mlir::Value getLoopIndex(mlir::ImplicitLocOpBuilder &b, int64_t dim);
 
-/// An scf.for with step one; `body` gets the index and what is carried, and
-/// returns what is carried on.
-llvm::SmallVector<mlir::Value> createFor(mlir::ImplicitLocOpBuilder &b,
-                                         mlir::Value lower, mlir::Value upper,
-                                         mlir::ValueRange inits, ForBody body);
-
 /// Sums of products in f32, for instance "td,sd->ts".
-mlir::Value createProduct(mlir::ImplicitLocOpBuilder &b, llvm::StringRef dims,
+mlir::Value createProduct(ValueBuilder &b, llvm::StringRef dims,
                           mlir::Value lhs, mlir::Value rhs, Sizes sizes);
 /// The f32 sums of the squares of the rows.
-mlir::Value createSquares(mlir::ImplicitLocOpBuilder &b, mlir::Value rows);
+mlir::Value createSquares(ValueBuilder &b, mlir::Value rows);
 
 //===----------------------------------------------------------------------===//
 // Ragged batches
@@ -128,18 +89,16 @@ struct Bounds {
 class Sequences {
 public:
   /// A batch of `size` rows.
-  Sequences(mlir::ImplicitLocOpBuilder &b, mlir::Value offsets,
-            mlir::OpFoldResult size);
+  Sequences(ValueBuilder &b, mlir::Value offsets, mlir::OpFoldResult size);
 
   bool isRagged() const { return static_cast<bool>(offsets); }
   /// The bounds of the sequence of row i.
-  Bounds getBounds(mlir::ImplicitLocOpBuilder &b, mlir::Value i) const;
+  Bounds getBounds(ValueBuilder &b, mlir::Value i) const;
   /// The same in another batch of as many sequences. Ragged only.
-  Bounds getBoundsIn(mlir::ImplicitLocOpBuilder &b, mlir::Value otherOffsets,
+  Bounds getBoundsIn(ValueBuilder &b, mlir::Value otherOffsets,
                      mlir::Value i) const;
   /// True if row `s` of the batch is in the sequence of row i.
-  mlir::Value contains(mlir::ImplicitLocOpBuilder &b, mlir::Value i,
-                       mlir::Value s) const;
+  mlir::Value contains(ValueBuilder &b, mlir::Value i, mlir::Value s) const;
 
 private:
   mlir::Value offsets;

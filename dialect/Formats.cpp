@@ -48,7 +48,7 @@ BlockLayout gist::getBlockLayout(BlockFormat format) {
 
 /// The table as four words, of which bits 2 and 3 of the number choose one: no
 /// memory is read, so that kernels of all targets can do it in registers.
-Value gist::createLevel(ImplicitLocOpBuilder &b, const FormatInfo &format,
+Value gist::createLevel(ValueBuilder &b, const FormatInfo &format,
                         Value number) {
   assert(format.levels && format.bits == 4 && "not a table of sixteen");
   Type type = number.getType();
@@ -70,7 +70,7 @@ Value gist::createLevel(ImplicitLocOpBuilder &b, const FormatInfo &format,
   auto choose = [&](uint32_t bit, Value ifSet, Value otherwise) -> Value {
     Value masked = arith::AndIOp::create(b, number, constant(bit));
     return arith::SelectOp::create(
-        b, compare(b, arith::CmpIPredicate::ne, masked, constant(0)), ifSet,
+        b, b.compare(arith::CmpIPredicate::ne, masked, constant(0)), ifSet,
         otherwise);
   };
   Value chosen =
@@ -145,13 +145,12 @@ LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 /// theta = 1 - tau^2, rounded after each step as thetaOfTau does on the host.
 /// No cosine reaches that of a tau outside of (0, 1).
-Value gist::createTheta(ImplicitLocOpBuilder &b, Value tau) {
+Value gist::createTheta(ValueBuilder &b, Value tau) {
   using arith::CmpFPredicate;
-  Value isInside =
-      allOf(b, {compare(b, CmpFPredicate::OGT, tau, createF32(b, 0)),
-                compare(b, CmpFPredicate::OLT, tau, createF32(b, 1))});
+  Value isInside = b.allOf({b.compare(CmpFPredicate::OGT, tau, b.f32(0)),
+                            b.compare(CmpFPredicate::OLT, tau, b.f32(1))});
   Value square = arith::MulFOp::create(b, tau, tau);
-  Value theta = arith::SubFOp::create(b, createF32(b, 1), square);
-  return arith::SelectOp::create(
-      b, isInside, theta, createF32(b, std::numeric_limits<float>::infinity()));
+  Value theta = arith::SubFOp::create(b, b.f32(1), square);
+  return arith::SelectOp::create(b, isInside, theta,
+                                 b.f32(std::numeric_limits<float>::infinity()));
 }

@@ -14,7 +14,7 @@
 #define GIST_DIALECT_FORMATS_H
 
 #include "dialect/GistDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "dialect/ValueBuilder.h"
 #include "runtime/format/PackedLayout.h"
 
 namespace gist {
@@ -30,11 +30,11 @@ PackingAttr getPackingAttr(mlir::MLIRContext *context,
 
 /// The level with this number, an i32 or a vector of them, of the sixteen of a
 /// format, as i32.
-mlir::Value createLevel(mlir::ImplicitLocOpBuilder &b, const FormatInfo &format,
+mlir::Value createLevel(ValueBuilder &b, const FormatInfo &format,
                         mlir::Value number);
 
 /// thetaOfTau for an f32 that is known when the code runs.
-mlir::Value createTheta(mlir::ImplicitLocOpBuilder &b, mlir::Value tau);
+mlir::Value createTheta(ValueBuilder &b, mlir::Value tau);
 
 } // namespace gist
 

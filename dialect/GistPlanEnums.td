@@ -47,6 +47,7 @@ def Gist_DepthKind : Gist_PlanEnum<"DepthKind",
   I32EnumAttrCase<"Thin", 0, "thin">,
   I32EnumAttrCase<"Linear", 1, "linear">,
   I32EnumAttrCase<"Tail", 2, "tail">,
+  I32EnumAttrCase<"Any", 3, "any">,
 ]>;
 
 #endif // GIST_PLAN_ENUMS

@@ -205,7 +205,9 @@ def Gist_PlanDepthOp : Gist_PlanRecordOp<"plan_depth", [
       block;
     - `tail`: the products that keys and values begin with are B n(x_t) + c,
       with x_t what comes into the first layer of the tail. Nothing else is
-      computed.
+      computed;
+    - `any`: all of these, added up with weights that a search sets: a plan can
+      be tried without compiling it.
 
     Constraints:
       * (C1) `neurons` is positive and comes with `thin`.

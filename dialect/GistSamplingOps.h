@@ -9,8 +9,8 @@
 #define GIST_DIALECT_GISTSAMPLINGOPS_H
 
 #include "dialect/GistDialect.h"
+#include "dialect/ValueBuilder.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,13 +28,12 @@ inline constexpr int64_t kNumSampleFields = 5;
 
 /// The weight, an i64, of a token whose logit is `logit` where the largest is
 /// `best`. Both and `scale` are f32.
-mlir::Value createSampleWeight(mlir::ImplicitLocOpBuilder &b, mlir::Value logit,
+mlir::Value createSampleWeight(ValueBuilder &b, mlir::Value logit,
                                mlir::Value best, mlir::Value scale);
 
 /// floor(total * share / 2^32) in i64 that does not overflow: a share is at
 /// most 2^32, a total below 2^55.
-mlir::Value createShare(mlir::ImplicitLocOpBuilder &b, mlir::Value total,
-                        mlir::Value share);
+mlir::Value createShare(ValueBuilder &b, mlir::Value total, mlir::Value share);
 
 } // namespace gist
 

@@ -56,13 +56,13 @@ LogicalResult SampleOp::verify() {
 // What both the definition and kernels compute
 //===----------------------------------------------------------------------===//
 
-static Value createI64(ImplicitLocOpBuilder &b, int64_t value) {
+static Value createI64(ValueBuilder &b, int64_t value) {
   return arith::ConstantIntOp::create(b, b.getI64Type(), value);
 }
 
 /// In integers after one rounding to units of 2^-25, because floats would add
 /// up to other sums in another order.
-Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
+Value gist::createSampleWeight(ValueBuilder &b, Value logit, Value best,
                                Value scale) {
   // 2^(-f) on [0, 1], of degree 6, through 1 at 0; in units of 2^-30. The same
   // numbers are in runtime/session/Sampler.cpp.
@@ -71,16 +71,16 @@ Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
   constexpr int64_t kFractionBits = 25;
   auto constant = [&](int64_t value) { return createI64(b, value); };
   auto lessThan = [&](Value x, Value y) {
-    return compare(b, arith::CmpFPredicate::OLT, x, y);
+    return b.compare(arith::CmpFPredicate::OLT, x, y);
   };
   Value distance = arith::MulFOp::create(
       b, arith::SubFOp::create(b, best, logit).getResult(), scale);
   // Below 2^-30 of the largest a weight is 0. NaN fails the comparison too.
-  Value isNear = lessThan(distance, createF32(b, 30));
+  Value isNear = lessThan(distance, b.f32(30));
   // A power of two: nothing is rounded.
   Value units = arith::MulFOp::create(
-      b, arith::SelectOp::create(b, isNear, distance, createF32(b, 0)),
-      createF32(b, 1 << kFractionBits));
+      b, arith::SelectOp::create(b, isNear, distance, b.f32(0)),
+      b.f32(1 << kFractionBits));
   Value number = arith::ExtSIOp::create(
       b, b.getI64Type(), arith::FPToSIOp::create(b, b.getI32Type(), units));
   Value shift = arith::ShRSIOp::create(b, number, constant(kFractionBits));
@@ -98,12 +98,12 @@ Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
       b, isNear, arith::ShRSIOp::create(b, power, shift), constant(0));
   // The largest has its weight even where it is infinite, and infinity -
   // infinity is NaN.
-  Value isBest = compare(b, arith::CmpFPredicate::OEQ, logit, best);
+  Value isBest = b.compare(arith::CmpFPredicate::OEQ, logit, best);
   return arith::SelectOp::create(b, isBest, constant(kPowers[0]), weight);
 }
 
 /// In two halves of 32 bits, because the whole product would overflow.
-Value gist::createShare(ImplicitLocOpBuilder &b, Value total, Value share) {
+Value gist::createShare(ValueBuilder &b, Value total, Value share) {
   Value half = createI64(b, 32);
   Value low =
       arith::AndIOp::create(b, total, createI64(b, (int64_t(1) << 32) - 1));

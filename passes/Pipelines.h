@@ -17,9 +17,9 @@ namespace gist {
 /// definition: slow, plain and for tests. `-gist-reference`.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
-/// A graph that somebody else wrote, in linalg as torch-mlir exports it,
-/// becomes one as import makes them: weights, tokens first, attention and
-/// linear layers that plans know. `-gist-raise`.
+/// Brings a graph of another exporter, in linalg as torch-mlir writes it, into
+/// the form of imported graphs: weights, tokens first, attention and linear
+/// layers that plans know. `-gist-raise`.
 void buildRaiseStage(mlir::OpPassManager &pm);
 
 /// Does what the `gist.plan` of a module says, and changes nothing without one.
@@ -34,8 +34,8 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
                      "GPUs have kernels for them instead")};
   Option<bool> sampling{
       *this, "sampling",
-      llvm::cl::desc("draw the next token on the device; on CPUs the host, "
-                     "which is at hand, does")};
+      llvm::cl::desc(
+          "draw the next token on the device; on CPUs the host draws it")};
   Option<bool> matrix{
       *this, "matrix",
       llvm::cl::desc("prepare products for the matrix instructions of GPUs: "
@@ -52,7 +52,7 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
 };
 
-/// Simplifies an imported graph and chooses what it computes in; it stays on
+/// Simplifies an imported graph and chooses its number formats; it stays on
 /// tensors. `-gist-graph`.
 void buildGraphStage(mlir::OpPassManager &pm,
                      const GraphPipelineOptions &options);
@@ -65,7 +65,7 @@ void buildKernelStage(mlir::OpPassManager &pm);
 void buildMemoryStage(mlir::OpPassManager &pm);
 
 /// The CPU that kernels are made for, as options of a pipeline. Without them it
-/// is the one that the module says, or this machine.
+/// is the module's target, or this machine.
 struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<std::string> triple{
       *this, "triple",
@@ -84,10 +84,10 @@ void buildTileStage(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 /// that the runtime calls. `-gist-cpu`.
 void buildCpuStage(mlir::OpPassManager &pm);
 
-/// The same with what slots hold as arguments, for other runtimes than ours.
+/// The same with the contents of slots as plain arguments, for other runtimes.
 void buildFlatCpuStage(mlir::OpPassManager &pm);
 
-/// What text for IREE says of the code of kernels, as options of a pipeline.
+/// Where text for IREE finds the code of kernels, as options of a pipeline.
 struct IreePipelineOptions : mlir::PassPipelineOptions<IreePipelineOptions> {
   Option<std::string> object{
       *this, "object",
@@ -104,11 +104,12 @@ void buildIreeStage(mlir::OpPassManager &pm,
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
   Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("gfx942 or sm_90; when empty, what the module says")};
+      llvm::cl::desc("gfx942 or sm_90; when empty, the module's target")};
   Option<std::string> gram{
       *this, "gram",
-      llvm::cl::desc("what selections compare rows in: exact, or fp8 where the "
-                     "GPU multiplies f8E4M3FNUZ")};
+      llvm::cl::desc(
+          "precision in which selections compare rows: exact, or fp8 where the "
+          "GPU multiplies f8E4M3FNUZ")};
 };
 
 /// Chooses how kernels are cut; products become steps of a workgroup on tiles.

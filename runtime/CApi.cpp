@@ -12,6 +12,7 @@
 
 #include "runtime/gist.h"
 
+#include "runtime/grammar/JsonSchema.h"
 #include "runtime/session/Conversation.h"
 
 #include <algorithm>
@@ -35,6 +36,9 @@ struct gist_session {
   std::unique_ptr<Device> device;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::unique_ptr<Session> session;
+  // Null: all may be written.
+  std::shared_ptr<const Grammar> grammar;
+  std::shared_ptr<const TokenTrie> trie; ///< made with the first grammar
   // It refers to the session and so is destroyed before it.
   std::unique_ptr<Conversation> conversation;
   std::shared_ptr<Drafter> drafter; ///< null: none
@@ -377,6 +381,31 @@ gist_code gist_session_embed(gist_session *session, const int32_t *tokens,
   });
 }
 
+/// Makes a grammar of a text for all that follows.
+static Status setGrammar(gist_session *session, const char *text,
+                         Status (*parse)(std::string_view, Grammar &)) {
+  GIST_TRY(checkPointer(session, "session"));
+  if (!text) {
+    session->grammar.reset();
+    return {};
+  }
+  GIST_TRY(needTokenizer(session->tokenizer));
+  auto grammar = std::make_shared<Grammar>();
+  GIST_TRY(parse(text, *grammar));
+  if (!session->trie)
+    session->trie = std::make_shared<const TokenTrie>(*session->tokenizer);
+  session->grammar = std::move(grammar);
+  return {};
+}
+
+gist_code gist_session_set_schema(gist_session *session, const char *schema) {
+  return guarded([&] { return setGrammar(session, schema, parseJsonSchema); });
+}
+
+gist_code gist_session_set_grammar(gist_session *session, const char *grammar) {
+  return guarded([&] { return setGrammar(session, grammar, parseGrammar); });
+}
+
 gist_code gist_session_generate(gist_session *session, const char *prompt,
                                 size_t prompt_size,
                                 const gist_generate_options *options,
@@ -389,6 +418,8 @@ gist_code gist_session_generate(gist_session *session, const char *prompt,
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
     chosen.drafter = session->drafter;
+    chosen.grammar = session->grammar;
+    chosen.trie = session->trie;
     // A text begins once.
     std::vector<int32_t> tokens;
     session->tokenizer->encode(
@@ -416,6 +447,8 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
     chosen.drafter = session->drafter;
+    chosen.grammar = session->grammar;
+    chosen.trie = session->trie;
     GenerateResult generated;
     GIST_TRY(session->conversation->answer(
         *session->tokenizer, conversation, chosen,

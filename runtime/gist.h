@@ -126,6 +126,12 @@ int64_t gist_session_capacity(const gist_session *session);
 gist_code gist_session_embed(gist_session *session, const int32_t *tokens,
                              size_t token_count, float *values, size_t *count);
 
+/// From now on what the session writes is JSON that is valid for a JSON schema,
+/// or matches a grammar (docs/grammars.md). Null-terminated UTF-8; null: all is
+/// allowed again. On an error nothing changes.
+gist_code gist_session_set_schema(gist_session *session, const char *schema);
+gist_code gist_session_set_grammar(gist_session *session, const char *grammar);
+
 /// What is added to the logit of a token; -INFINITY forbids the token.
 typedef struct gist_logit_bias {
   int32_t token;

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import sysconfig
 
-# Characters of each text, if nobody asks for more: more than 9,000 tokens of any
+# The default number of characters of each text: more than 9,000 tokens of any
 # of them.
 LENGTH = 60_000
 
@@ -43,13 +43,13 @@ def unpack(package, file, folder):
 def debian_faq(folder):
     text = unpack("debian-faq", "usr/share/doc/debian/FAQ/debian-faq.en.txt.gz", folder)
     text = text.decode(errors="replace")
-    # The table of contents is no prose.
+    # The table of contents is not prose.
     return text[len(text) // 5:]
 
 
 def jargon(folder):
     text = unpack("dict-jargon", "usr/share/dictd/jargon.dict.dz", folder).decode(errors="replace")
-    # What comes first is about the file.
+    # The text before it is about the file.
     return text[len(text) // 3:]
 
 

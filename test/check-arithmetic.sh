@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails when code asks the compiler whether a sum or a product wraps. One header
-# does, runtime/support/Checked.h, and all other code uses that.
+# Fails when code calls the compiler's overflow builtins. Only
+# runtime/support/Checked.h does, and all other code uses that.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 found=$(git grep -nE '__builtin_[a-z]*(add|sub|mul)l*_overflow|\b(checked(Add|Sub|Mul)|(Add|Sub|Mul)Overflow)\(' -- \

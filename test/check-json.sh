@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 found=$(git grep -nE '[Jj]son(_t)?::(parse|sax_parse|accept)\(' -- \
   'runtime/*' 'passes/*' 'tools/*' ':!runtime/support/Json.cpp' \
   ':!passes/Import/Files/Safetensors.cpp' || true)
-# 2e85 as an integer is undefined: integerOf() looks before it converts.
+# Converting 2e85 to an integer is undefined: integerOf() checks the range first.
 found+=$(git grep -nE '[^:]get(_to)?<(u?int[0-9]*_t|size_t|int|unsigned|std::vector<[^>]*>)>\(' -- \
   'runtime/*' 'passes/*' 'tools/*' ':!runtime/support/Json.cpp' || true)
 if [ -n "$found" ]; then

@@ -19,6 +19,7 @@ LAYERS = [
     "runtime/device",  # with gpu, which is part of the same library
     "runtime/ranks",
     "runtime/text",
+    "runtime/grammar",
     "runtime/session",
     "runtime",
     # What files of models and plans say: no LLVM either.
@@ -96,7 +97,7 @@ PLAIN = (
 # behind one narrow header (docs/decisions/009): the header's name, or a pattern
 # of names, and the files that may include it.
 NARROW = [
-    (r"runtime/text/Unicode.*", r"runtime/text/.*"),
+    (r"runtime/text/Unicode.*", r"runtime/(text|grammar)/.*"),
     (r"runtime/text/(Tokenizer|ChatTemplate)(?!\.h|Spec\.h|Import\.h).*",
      r"runtime/text/.*"),
     (r"runtime/text/TokenizerImport\.h", r"runtime/text/.*|passes/Import/Files/.*"),

@@ -45,7 +45,7 @@ debian() { # name
   # An installed Debian has its security updates too, which lie beside the rest.
   sed -i "s,^\(deb .*/debian\)/* $1 main\$,&\n\1-security $1-security main," \
     "$root/etc/apt/sources.list"
-  # Certificates that this machine trusts beyond those of Debian.
+  # Certificates that this machine trusts in addition to those of Debian.
   cp -a /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
@@ -58,7 +58,7 @@ debian() { # name
   return $status
 }
 
-# How this machine reaches others.
+# The proxy and pip settings of this machine.
 mapfile -t network < <(env | grep -iE '^((https?|no)_proxy|pip_[a-z_]+)=')
 status=0
 for name in "${names[@]}"; do

@@ -129,8 +129,8 @@ if $full; then
   suite "clang-tidy" bash test/check-tidy.sh build/dev
   suite "build asan" build asan
   # MLIR's registries live until a process ends, and LLVM's inlined allocators
-  # poison memory that the uninstrumented libraries then use. The runtime has
-  # neither excuse.
+  # poison memory that the uninstrumented libraries then use. Neither applies to
+  # the runtime.
   suite "asan: all tests" env ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0 \
     ctest --test-dir build/asan --output-on-failure
   suite "asan: leaks" build/asan/bin/GistRuntimeTests --gtest_brief=1

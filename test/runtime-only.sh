@@ -3,8 +3,8 @@
 # LLVM.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Hiding clang and ninja is what a machine without them looks like. How fast the
-# programs are is not asked here, so nothing is optimised, and the files of a
+# Hides clang and ninja, as on a machine without them. The speed of the
+# programs does not matter here, so nothing is optimised, and the files of a
 # library are compiled as one: that takes a third of the time.
 cmake --preset runtime-only -G "Unix Makefiles" -DGIST_BUILD_TESTS=OFF -DCMAKE_CXX_COMPILER=g++ \
   -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON \

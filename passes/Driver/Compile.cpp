@@ -29,7 +29,6 @@
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/MadeNames.h"
-#include "passes/Ranks/RankPasses.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
 #include "runtime/module/Properties.h"
@@ -45,10 +44,10 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
-/// The context of a graph, which does not say one, unless the user does.
+/// The context length of a graph in MLIR, unless the user gives another.
 static constexpr int64_t kGraphContext = 4096;
 
-/// What products are computed in, for people.
+/// The number formats that products are computed in, for display.
 static std::string describeCompute(llvm::ArrayRef<Program> programs) {
   std::string text;
   for (const Program &program : programs) {
@@ -59,14 +58,15 @@ static std::string describeCompute(llvm::ArrayRef<Program> programs) {
   return text;
 }
 
-/// Of several CPUs the most able one first: a runtime takes the first that it
-/// can run. A GPU keeps its place.
+/// Sorts programs for several CPUs, the most capable first: a runtime takes the
+/// first one that it can run. A GPU keeps its place.
 static void putBestFirst(std::vector<TargetProgram> &programs) {
   std::vector<TargetProgram> cpus;
   for (const TargetProgram &program : programs)
     if (program.target.device == kCpuDevice)
       cpus.push_back(program);
-  // Of two with the same kernels, what one needs besides makes it faster.
+  // Of two programs with the same kernels, the one that needs more features is
+  // faster.
   auto isBetter = [](const TargetProgram &one, const TargetProgram &other) {
     return std::tuple(getRank(one.calls), other.target.features.size(),
                       one.target.name) < std::tuple(getRank(other.calls),
@@ -101,21 +101,24 @@ private:
   Status parseGraph();
   /// Puts the plan that the user names, and that was read, into the graph.
   Status writePlan();
-  /// Adds to the plan that every head is dense, where layers see a window of
-  /// the model: in a plan's cache such layers keep that window alone.
+  /// Makes every head dense in the plan of a model with sliding windows: in a
+  /// plan's cache, layers with a window store that window alone.
   void keepWindows();
-  /// Tokens of a plan's blocks. Where nobody says and targets are of one kind
-  /// they are as many as those want: larger blocks lose less.
+  /// Tokens of a plan's blocks. Without --plan-block, and for targets of one
+  /// kind, the size follows from the target: larger blocks lose less.
   int64_t chooseBlock() const;
+  /// Tokens between the ends of a prompt that depths are worth two calls for.
+  int64_t chooseLeastBulk() const;
   /// What parts of a model take on machines that are the target; none: nobody
   /// has measured that.
   llvm::SmallVector<const PlanRates *> findRates() const;
-  /// Leaves layers dense that would be slower with the plan, and says so; lets
-  /// gates be left out.
+  /// Makes layers dense that would be slower with the plan, with a warning, and
+  /// allows passes to drop slow gates.
   void leaveSlowParts();
   /// Does what the plan in `part` says, where there is one.
   Status followPlan(ModuleOp part, const std::string &prefix);
-  /// Says what followPlan would, and leaves the graph as it is.
+  /// Reports the errors that followPlan would report, and leaves the graph as
+  /// it is.
   Status checkPlan();
   void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
   /// A program of `part` for each target, cut into kernels.
@@ -143,7 +146,7 @@ private:
   ImportedModel model;
   std::vector<Program> programs;
   PlanFile plan; ///< of the user
-  // What the graph's plan says to whoever runs the module.
+  // The parts of the graph's plan that a runtime has to know.
   int64_t block = 0;      ///< tokens of a call at most; 0: any number
   std::string selections; ///< printRules
   std::string bulk;       ///< kBulkProperty
@@ -165,7 +168,7 @@ Status Compilation::parseGraph() {
     return explainParseError(options.model, text,
                              diagnostics.takeError("import"));
   GIST_TRY(raiseGraph(*graph, stages, weights));
-  // The name is printed only: nothing after the import asks for it.
+  // The name is only printed: nothing after the import reads it.
   model.architecture = "graph";
   // A graph says nothing of this, but caches and buffers need a size.
   model.config.contextLength = model.config.capacity =
@@ -174,16 +177,17 @@ Status Compilation::parseGraph() {
 }
 
 void Compilation::keepWindows() {
-  // Other people's compilers have no kernels for it, and graphs are for people.
+  // IREE has no kernels for a plan's cache, and --emit=graph shows the model as
+  // it was imported.
   bool isForUs = options.emit != Emit::Iree && options.emit != Emit::Graph;
-  // Kernels on a plan's cache move so many numbers at once.
+  // Kernels on a plan's cache load and store this many numbers at once.
   constexpr int64_t kNumbers = 8;
   const ModelConfig &config = model.config;
   if (!isForUs || options.isGraph() || !model.isDecoder ||
       plan.isOfSelections || plan.hasHeads() || config.slidingWindow == 0 ||
       config.headSize % kNumbers != 0)
     return;
-  // As many tokens at a time as stay afterwards: the cache has both.
+  // A block is about as long as the window, because the cache stores both.
   constexpr int64_t kMost = 2048;
   Plan dense;
   dense.block =
@@ -206,6 +210,10 @@ Status Compilation::writePlan() {
   // It needs the number of layers and heads, which only the graph has.
   if (options.plan == kCalibrationPlan)
     GIST_TRY(makeCalibrationPlan(*graph, plan));
+  if (options.plan == kDepthsPlan && model.isDecoder) {
+    plan.depths = makeOpenDepths(model.config.numLayers);
+    plan.heads.layers.resize(plan.depths.layers.size());
+  }
   // A graph is not asked: -gist-cluster-cache reports the op that has no cache.
   if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
@@ -216,26 +224,26 @@ Status Compilation::writePlan() {
   leaveSlowParts();
   // The plan is an op of the graph from now on, so that dumped files hold it.
   gist::writePlan(*graph, plan);
-  // The verifiers of the plan's ops say what does not fit the model.
+  // The verifiers of the plan's ops report what does not fit the model.
   if (failed(verify(*graph)))
     return diagnostics.takeError("plan").in(options.plan);
   return {};
 }
 
 namespace {
-/// Tokens of a block that a kind of machine wants.
+/// The block size for a kind of machine, in tokens.
 struct BlockSize {
   int64_t most;
-  int64_t share;  ///< of the context, at most one of so many
-  int64_t enough; ///< fewer are not worth more than the plan says
+  int64_t share;  ///< a block has at most 1/share of the context
+  int64_t enough; ///< a smaller block does not replace the plan's
 };
 } // namespace
 
-// A call has one block, and products of fewer rows leave a GPU idle, and all
-// but a few cores of a CPU. Rings have a block more than their window, while a
-// prompt is read too: more than an eighth of the context would be much of what
-// a plan saves. CPUs want so few that short contexts have them too: what a plan
-// saves there is time.
+// A call has one block, and products of fewer rows leave most of a GPU, or most
+// cores of a CPU, idle. A ring buffer holds its window and one more block: a
+// block of more than an eighth of the context would take up much of the memory
+// that a plan saves. Blocks for CPUs are so small that short contexts can have
+// them too: there a plan saves time.
 static constexpr BlockSize kBlockOfGpus = {
     .most = 2048, .share = 8, .enough = 512};
 static constexpr BlockSize kBlockOfCpus = {
@@ -249,7 +257,7 @@ int64_t Compilation::chooseBlock() const {
     return getGpuInfo(name) != nullptr;
   });
   bool isForGpus = gpus == static_cast<int64_t>(options.targets.size());
-  // Windows of the model alone have blocks as large as CPUs want.
+  // Without a plan, keepWindows has set a block that suits CPUs.
   bool isForCpus =
       gpus == 0 && !options.plan.empty() && options.emit != Emit::Iree;
   // A calibration measures what the plan's own blocks lose.
@@ -263,7 +271,7 @@ int64_t Compilation::chooseBlock() const {
 }
 
 llvm::SmallVector<const PlanRates *> Compilation::findRates() const {
-  // IREE makes other code, which nobody has measured.
+  // IREE generates other code, for which there are no measurements.
   if (options.emit == Emit::Iree)
     return {};
   const GpuInfo *gpu = getGpuInfo(options.targets.front());
@@ -275,15 +283,15 @@ llvm::SmallVector<const PlanRates *> Compilation::findRates() const {
 }
 
 void Compilation::leaveSlowParts() {
-  // Programs for several targets must do the same, and a calibration follows
-  // its plan.
+  // Programs for several targets must compute the same, and a calibration
+  // follows its plan.
   if (options.countTargets() != 1 || options.followPlan ||
       options.plan == kCalibrationPlan || plan.isOfSelections)
     return;
-  // Gates are judged where the graph has them.
+  // -gist-lower-gates judges each gate in the graph.
   if (plan.linears.isNeeded() && getGpuInfo(options.targets.front()))
     (*graph)->setAttr(kFastPlanAttr, UnitAttr::get(&context));
-  // A graph says too little of its model.
+  // A graph lacks the configuration that costs are computed from.
   if (options.isGraph() || !plan.hasHeads())
     return;
   std::string what = gist::compile::leaveSlowLayers(
@@ -292,20 +300,32 @@ void Compilation::leaveSlowParts() {
     diagnostics.warn(options.plan + ": " + what);
 }
 
+int64_t Compilation::chooseLeastBulk() const {
+  // A search tries plans of depths on any prompt.
+  if (options.plan == kDepthsPlan)
+    return 1;
+  // A call of a GPU reads all weights, however few rows it has: with the 8B
+  // shape the two take as long as 500 tokens, and depths save a third of those
+  // between.
+  constexpr int64_t kLeastOfCpus = 64, kLeastOfGpus = 3072;
+  return getGpuInfo(options.targets.front()) ? kLeastOfGpus : kLeastOfCpus;
+}
+
 Status Compilation::followPlan(ModuleOp part, const std::string &prefix) {
   PlanOp written = getPlan(part);
   if (!written)
     return {};
-  // Passes take the plan away.
-  // So what the module file must say is taken first.
+  // Passes erase the plan, so the parts that go into the module file are read
+  // first.
   int64_t said = written.getBlock().value_or(0);
   selections = printRules(written);
   if (written.getMaps())
     bulk = std::to_string(*written.getFirst()) + " " +
-           std::to_string(*written.getLast());
+           std::to_string(*written.getLast()) + " " +
+           std::to_string(chooseLeastBulk());
   GIST_TRY(stages.run(prefix + "plan", part, buildPlanStage));
-  // Where all heads are dense the cache is the model's, and takes any call. Of
-  // several ranks one that has clusters decides.
+  // Where all heads are dense, the cache is the model's and takes calls of any
+  // length. Of several ranks, one with clusters decides for all.
   if (SymbolTable::lookupSymbolIn(part, kPlanHeadsWeight))
     block = said;
   return maker.checkFiles(part);
@@ -322,9 +342,8 @@ Status Compilation::checkPlan() {
   return maker.checkFiles(*tried);
 }
 
-/// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
-/// time.
-/// A warning and not an error: the module is right, only slow.
+/// Warns if a plan gives a GPU only a few tokens at a time. A warning and not
+/// an error: the module is right, only slow.
 void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
   bool hasGpu = llvm::any_of(
       targets, [](const Target &target) { return target.gpu != nullptr; });
@@ -344,7 +363,8 @@ Status Compilation::createPrograms(ModuleOp part,
     bool isOnly = targets.size() == 1;
     // Targets need different kernels, so each has its own copy of the graph.
     OwningOpRef<ModuleOp> own(part.clone());
-    // Without a plan the cache is plain rows, which all targets leave alike.
+    // Without a plan the cache is plain rows, which are the same for all
+    // targets.
     if (!isOnly && block != 0)
       (*own)->setAttr(kSharedStateAttr, UnitAttr::get(&context));
     std::string prefix = isOnly ? "" : target.name + "-";
@@ -398,7 +418,8 @@ Status Compilation::writeModule() {
     }
     // Code of all targets stays in memory until the file is written at the end.
     described.push_back(program.describe());
-    // PTX says nothing of registers, so only code objects can be reported.
+    // PTX does not contain the number of registers, so only code objects can be
+    // reported.
     if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
@@ -412,7 +433,7 @@ Status Compilation::writeModule() {
                      "; the module takes only token ids");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
-  writer.setPlan(plan.text); // for people: gist-run info --plan
+  writer.setPlan(plan.text); // shown by gist-run info --plan
   if (block != 0)            // Calls stay within a block.
     writer.spec.model.prefillChunk = block;
   if (!selections.empty())
@@ -435,8 +456,8 @@ Status Compilation::writeModule() {
   return {};
 }
 
-/// What was compiled here may run here. A user without a place for such notes
-/// is told what to do instead.
+/// A module that was compiled here may run here. If the note cannot be written,
+/// a warning says what to do instead.
 void Compilation::noteAsKnown() {
   // A device such as /dev/null keeps nothing.
   if (!llvm::sys::fs::is_regular_file(options.output))
@@ -446,7 +467,7 @@ void Compilation::noteAsKnown() {
                      status.text + "); running it needs --trust");
 }
 
-/// A code object that is there already.
+/// Reports on an existing code object.
 static Status reportFile(const Options &options) {
   auto buffer = llvm::MemoryBuffer::getFile(options.model, /*IsText=*/false);
   if (!buffer)
@@ -473,16 +494,17 @@ Status Compilation::run() {
 
   // The plan is read before the import, because it decides whether a decoder
   // has a cache.
-  if (!options.plan.empty() && options.plan != kCalibrationPlan)
+  if (!options.plan.empty() && options.plan != kCalibrationPlan &&
+      options.plan != kDepthsPlan)
     GIST_TRY(readPlanFile(options.plan, plan));
   progress.begin("import");
-  // What a plan is about decides what is imported.
+  // The kind of plan decides how the model is imported.
   GIST_TRY(options.isGraph() ? parseGraph()
                              : importEntries(options, plan.isOfSelections,
                                              context, graph, weights, model));
   if (options.observe)
     maker.allowUnfitted();
-  // Before the dump: the first file is what gist-opt can go on from.
+  // Before the dump, so that gist-opt can go on from the first file.
   GIST_TRY(writePlan());
   GIST_TRY(stages.dump.write("import", *graph));
   if (options.emit == Emit::Graph) {
@@ -493,7 +515,7 @@ Status Compilation::run() {
   if (options.observe)
     GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {
       AddObserveEntryPassOptions observe;
-      // The head too reads every row there.
+      // In this entry the head, too, reads every row.
       if (graph->lookupSymbol(kEntryScore))
         observe.from = kEntryScore;
       pm.addPass(createAddObserveEntryPass(observe));
@@ -522,8 +544,8 @@ Status Compilation::run() {
 }
 
 /// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target,
-/// and products of each GPU; module.
-/// Only for the total that people see. Progress goes on where it is wrong.
+/// and products of each GPU; module. The total is only displayed: progress goes
+/// on past a wrong one.
 static size_t countStages(const Options &options) {
   size_t gpus = llvm::count_if(options.targets, [](const std::string &name) {
     return getGpuInfo(name) != nullptr;

@@ -14,9 +14,8 @@
 
 namespace gist::compile {
 
-/// Runs the stages up to what `options` asks for and writes that. On error
-/// nothing is left behind but the stages that were asked for with
-/// --dump-stages.
+/// Runs the stages up to what `options` asks for and writes that. On error it
+/// leaves no file behind except those of --dump-stages.
 Status compileModel(const Options &options, Progress &progress);
 
 } // namespace gist::compile

@@ -10,8 +10,9 @@
 
 namespace gist {
 
-/// Lets a crash of this program ask for a report to Gist. LLVM's own text asks
-/// for one to LLVM, who cannot know what Gist did.
+/// Sets the text that a crash of this program prints: it asks for a report to
+/// Gist. LLVM's own text asks for a report to LLVM, where a crash of Gist
+/// cannot be solved.
 void setCrashReport();
 
 /// Prints the stack when this program crashes, for programs that do not use

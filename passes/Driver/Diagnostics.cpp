@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// MLIR's diagnostics as sentences for people. The first error of a stage
-// becomes the Status; the others are often consequences of it.
+// Turns MLIR's diagnostics into sentences. The first error of a stage becomes
+// the Status; the others are often consequences of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,8 @@ Diagnostics::Diagnostics(MLIRContext &context, Progress &progress)
         handle(diagnostic);
         return success();
       }) {
-  // The op would be printed behind each message, which is noise to somebody who
-  // compiles a model.
+  // The op would be printed behind each message, which is noise to users who
+  // compile a model.
   context.printOpOnDiagnostic(false);
 }
 
@@ -62,7 +62,7 @@ void Diagnostics::handle(Diagnostic &diagnostic) {
     warn(sentenceOf(diagnostic));
     return;
   case DiagnosticSeverity::Remark:
-    // Only when showRemarks was called are there any.
+    // Passes emit remarks only after showRemarks.
     progress.clear();
     std::fprintf(stderr, "gist-compile: remark: %s\n",
                  sentenceOf(diagnostic).c_str());
@@ -86,9 +86,8 @@ void Diagnostics::showRemarks(MLIRContext &context) {
 
 void Diagnostics::warn(const std::string &sentence) { progress.warn(sentence); }
 
-/// A failure without a diagnostic is a mistake of ours; the stage's name helps
-/// to find it.
-/// The error is taken: a later stage must not report it again.
+/// A failure without a diagnostic is a bug in Gist; the stage's name helps to
+/// find it. The error is taken: a later stage must not report it again.
 Status Diagnostics::takeError(const std::string &stage) {
   std::string text;
   std::swap(text, firstError);

@@ -29,7 +29,7 @@ public:
 
   void warn(const std::string &sentence);
 
-  /// From now on passes say what they could not do, and why.
+  /// From now on passes report what they could not do, and why.
   void showRemarks(mlir::MLIRContext &context);
 
 private:

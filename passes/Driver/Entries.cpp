@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What import calls @forward gets the name under which the runtime looks for
-// it.
+// Renames @forward of the import to the name that the runtime looks up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +21,15 @@ using namespace gist;
 using namespace gist::compile;
 
 namespace {
-/// What an entry and its first result are called.
+/// The names of an entry and of its first result.
 struct EntryName {
   const char *entry, *result;
 };
 } // namespace
 
-/// By what a model gives: logits, an embedding or hidden states.
-/// Only a decoder can go on from a cache, so only its entry is "prefill".
+/// The names follow from the model's output: logits, an embedding or hidden
+/// states. Only a decoder can go on from a cache, so only its entry is
+/// "prefill".
 static EntryName nameOf(const ImportedModel &model) {
   switch (model.output) {
   case ModelOutput::Logits:

@@ -92,7 +92,7 @@ Status compile::writeIree(ModuleOp graph, const Target &target,
   if (failed(addParameters(*own, weights, archive)))
     return stages.diagnostics.takeError("parameters");
 
-  // Ops of IREE are printed, not known.
+  // Ops of IREE's dialects are printed without being registered.
   own->getContext()->allowUnregisteredDialects();
   bool isText = options.output == "-";
   std::string codeFile =
@@ -105,7 +105,7 @@ Status compile::writeIree(ModuleOp graph, const Target &target,
     buildIreeStage(pm, iree);
   }));
   std::string text = printModule(*own);
-  // Weights and code have no place on standard output.
+  // Weights and code cannot go to standard output.
   if (isText)
     return writeText(text, options.output);
   stages.progress.begin("parameters");

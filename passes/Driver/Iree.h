@@ -15,8 +15,9 @@
 namespace gist::compile {
 
 /// Writes `graph`, which follows its plan already, as a program for IREE, with
-/// the weights in a file beside it. With --kernels=embedded the code of kernels
-/// is another. With --via=iree `compiler` makes a .vmfb of the program.
+/// the weights in a file beside it. With --kernels=embedded a second file holds
+/// the code of kernels. With --via=iree `compiler` makes a .vmfb of the
+/// program.
 Status writeIree(mlir::ModuleOp graph, const Target &target,
                  const Options &options, const IreeCompiler &compiler,
                  Stages &stages, WeightMaker &weights);

@@ -16,8 +16,8 @@
 using namespace gist;
 using namespace gist::compile;
 
-/// The versions that tests run with. IREE promises nothing of the dialects in
-/// our text from one release to the next.
+/// The versions that tests run with. IREE does not keep the dialects in our
+/// text stable between releases.
 static constexpr llvm::StringLiteral kVersions[] = {"3.13.", "3.12."};
 
 /// Runs a program and gives what it prints on either stream.
@@ -87,7 +87,7 @@ Status IreeCompiler::find(const std::string &path) {
                        program.c_str(), version.str().c_str());
 }
 
-/// What tells IREE the same machine.
+/// The flags that name the same machine to IREE.
 static std::vector<std::string> getTargetFlags(const Target &target) {
   if (!target.gpu) {
     llvm::Triple triple(target.cpu.triple);

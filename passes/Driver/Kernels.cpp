@@ -31,7 +31,7 @@ FailureOr<std::string> compile::printLlvm(ModuleOp lowered,
       translateModuleToLLVMIR(lowered, context, "gist");
   if (!module)
     return failure();
-  // The dialect does not carry it, and readers such as llc need it.
+  // The LLVM dialect has no triple here, and readers such as llc need it.
   module->setTargetTriple(llvm::Triple(target.triple));
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -36,7 +36,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.name = llvm::sys::path::stem(path).str();
   info.vocabSize = model.config.vocabSize;
   info.contextLength = model.config.contextLength;
-  // A module for several targets has one size for all, so that of GPUs holds.
+  // A module for several targets has one size for all of them: that of GPUs.
   if (model.isDecoder && options.targets == std::vector<std::string>{"cpu"})
     info.prefillChunk = kCpuCallTokens;
   info.embeddingSize = model.config.hiddenSize;

@@ -16,8 +16,8 @@
 namespace gist::compile {
 
 /// Sets everything about the model that is not in its program: names, sizes,
-/// special tokens, the tokenizer, how it was compiled. `compute` says what
-/// products were made of.
+/// special tokens, the tokenizer, how it was compiled. `compute` names the
+/// number formats of its products.
 void describeModel(const Options &options, const ImportedModel &model,
                    const std::string &compute, ModuleWriter &writer);
 

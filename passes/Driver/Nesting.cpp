@@ -37,7 +37,7 @@ Status compile::checkNesting(const std::string &name, llvm::StringRef text) {
     } else if (each == '/' && text.substr(at).starts_with("//")) {
       at = std::min(text.find('\n', at), text.size()) - 1;
     } else if (text.substr(at).starts_with("->")) {
-      ++at; // no end of a bracket
+      ++at; // the > of an arrow, not of a bracket
     } else if (each == '(' || each == '[' || each == '{') {
       ++depth;
     } else if (each == ')' || each == ']' || each == '}') {

@@ -26,19 +26,19 @@ enum class Emit {
   Iree,     ///< text for IREE's compiler, and files of weights and code
 };
 
-/// Whose code text for IREE runs.
+/// Where the code of kernels in text for IREE comes from.
 enum class IreeKernels {
   Plain,    ///< IREE's own: everything is linalg
   Embedded, ///< ours, from a file of code beside the text
 };
 
-/// What products with block-quantised weights are computed in.
+/// The number format of products with block-quantised weights.
 enum class Compute { Auto, F32, Int8 };
 
-/// What selections compare rows in.
+/// The precision in which selections compare rows.
 enum class Gram { Exact, Fp8 };
 
-/// What is said about the code of GPU kernels.
+/// What to report about the code of GPU kernels.
 enum class Report { None, Remarks, Resources, ResourcesJson };
 
 enum class ShowProgress { Auto, On, Off };
@@ -49,10 +49,11 @@ struct Options {
 
   // More than one makes a module with a program for each.
   std::vector<std::string> targets = {"cpu"};
-  // Of the CPU target, as LLVM spells them; empty is this machine.
+  // Triple and features of the CPU target, as LLVM spells them; empty: those of
+  // this machine.
   std::string triple, features;
   /// CPUs of that triple, each with code of its own: "x86-64-v4+avx512vnni".
-  /// None: one that is not named.
+  /// Empty: one CPU without a name.
   std::vector<std::string> cpus;
 
   Emit emit = Emit::Module;
@@ -75,7 +76,7 @@ struct Options {
   int64_t context = 0;
   std::string plan;      ///< a file, or empty
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
-  // Also where the model is faster without it.
+  // Follow the plan also where the model is faster without it.
   bool followPlan = false;
   int64_t ranks = 1;     ///< that share the model
   bool rankSums = false; ///< add parts of products; last bits differ
@@ -94,7 +95,7 @@ struct Options {
   bool timing = false;
   ShowProgress progress = ShowProgress::Auto;
 
-  /// Machines to compile for; a CPU target is as many as there are CPUs.
+  /// Machines to compile for; a CPU target counts once for each of `cpus`.
   size_t countTargets() const {
     bool hasCpu =
         std::find(targets.begin(), targets.end(), "cpu") != targets.end();
@@ -104,7 +105,7 @@ struct Options {
   bool isGraph() const {
     return std::filesystem::path(model).extension() == ".mlir";
   }
-  /// True for a code object that somebody compiled before.
+  /// True for a code object from an earlier compilation.
   bool isCodeObject() const {
     return std::filesystem::path(model).extension() == ".hsaco";
   }

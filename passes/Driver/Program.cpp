@@ -44,7 +44,7 @@ Status Stages::run(const std::string &name, ModuleOp module,
 
 Status Program::formKernels() {
   GIST_TRY(run("graph", *calls, [&](OpPassManager &pm) {
-    // Once for all stages; what each of them writes says it too.
+    // The target is set once for all stages, and is part of every dump.
     SetTargetPassOptions machine;
     machine.target = target.gpu ? target.name : targetOfDevice(kCpuDevice);
     machine.triple = target.cpu.triple;
@@ -63,7 +63,7 @@ Status Program::formKernels() {
     // Matrix instructions want rows of 16 bits, and few wide products.
     graph.matrix = target.gpu != nullptr;
     // On a CPU the host can read the logits where they are.
-    // So can the host of another runtime.
+    // So can the host code of another runtime.
     graph.sampling = target.gpu != nullptr && options.emit != Emit::Iree;
     buildGraphStage(pm, graph);
   }));
@@ -135,15 +135,16 @@ Status Program::generateCode() {
   return run("memory", *calls, buildMemoryStage);
 }
 
-/// Makes `to` what says how `from`, the same kernel when lowered, is launched.
+/// Copies to `to` the attributes that say how `from`, the same kernel after
+/// lowering, is launched.
 static void copyLaunch(Operation *from, Operation *to) {
   for (StringRef name : {kGridAttr, kWorkgroupAttr, kSharedMemoryAttr})
     if (Attribute value = from->getAttr(name))
       to->setAttr(name, value);
 }
 
-/// IREE gives each of its threads so much stack unless it is told otherwise,
-/// of which its own code needs a little.
+/// The default stack size of IREE's threads, and the part of it that IREE's own
+/// code needs.
 static constexpr int64_t kStackOfIree = 128 << 10, kFramesOfIree = 8 << 10;
 
 /// The most that a kernel keeps on the stack, after -gist-place-buffers.
@@ -224,7 +225,7 @@ Status Program::shareCode(const Program &other) {
   return run("memory", *calls, buildMemoryStage);
 }
 
-/// Valid as long as this program is.
+/// The result is valid as long as this program.
 TargetProgram Program::describe() {
   Operation *table = lowered;
   if (target.gpu)

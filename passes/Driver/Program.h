@@ -41,17 +41,18 @@ public:
 
   mlir::ModuleOp getCalls() { return *calls; }
   const std::string &getCode() const { return code; }
-  /// What a module needs to know of it.
+  /// The parts of this program that go into a module.
   TargetProgram describe();
 
-  /// What kernels there are and who calls them, as text.
+  /// The kernels and their calls, as text.
   std::string describeKernels();
   /// Takes the code of another program with the same kernels, and plans the
   /// memory of the calls. The other must stay alive.
   Status shareCode(const Program &other);
 
   const Target target;
-  /// Whose part of the model it is, where several ranks share one.
+  /// The rank that this part of the model belongs to, if several ranks share
+  /// the model.
   std::optional<uint32_t> rank;
   bool isInt8 = false; ///< some products are of 8-bit integers
 

@@ -23,7 +23,7 @@ using namespace gist;
 using namespace gist::compile;
 
 /// TERM=dumb is set where escape sequences would be printed as they are.
-/// Progress is drawn on standard error, so that is what is asked about.
+/// Progress is drawn on standard error, so this stream is checked.
 static bool isTerminal() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") != 0;

@@ -17,12 +17,12 @@
 
 namespace gist::compile {
 
-/// Tells people on standard error which stage runs, and keeps the times. One
-/// line is redrawn on a terminal.
+/// Shows on standard error which stage runs, and keeps the times. One line is
+/// redrawn on a terminal.
 class Progress {
 public:
   explicit Progress(ShowProgress show);
-  // What the tool prints after the last stage begins on an empty line.
+  // Clears the bar, so that later output begins on an empty line.
   ~Progress() { clear(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
@@ -35,8 +35,8 @@ public:
   /// Takes the bar off the terminal, so that something else can be printed.
   void clear();
 
-  /// Says something to the user that is no reason to stop: on standard error,
-  /// or to whoever wants to be told instead.
+  /// Prints a warning on standard error, or hands it to the listener if there
+  /// is one.
   void warn(const std::string &sentence);
   void tellWarnings(std::function<void(const std::string &sentence)> to) {
     warningSink = std::move(to);

@@ -1,4 +1,4 @@
-//===- RaiseGraph.cpp - Graphs of other people ----------------------------===//
+//===- RaiseGraph.cpp - Graphs of other exporters -------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,8 +65,8 @@ static bool isOfExporter(Operation *op) {
   return values && values.getNumElements() > 1 && !values.isSplat();
 }
 
-/// True for a graph of an exporter. Whoever wrote ops or attributes of ours
-/// knows what the stages want.
+/// True for a graph of an exporter. A graph with ops or attributes of gist is
+/// taken to be in the form that the stages expect.
 static bool isOfOthers(ModuleOp graph) {
   bool found = false;
   WalkResult walk = graph.walk([&](Operation *op) {

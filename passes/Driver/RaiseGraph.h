@@ -1,4 +1,4 @@
-//===- RaiseGraph.h - Graphs of other people --------------------*- C++ -*-===//
+//===- RaiseGraph.h - Graphs of other exporters -----------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 
 namespace gist::compile {
 
-/// What is wrong with a text that does not parse, given the parser's sentence:
-/// ops of a dialect that other compilers have are named.
+/// Explains why a text does not parse: names the foreign dialect if it has ops
+/// of one, and otherwise returns the parser's error.
 Status explainParseError(const std::string &path, llvm::StringRef text,
                          Status parserError);
 

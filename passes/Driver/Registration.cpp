@@ -12,7 +12,6 @@
 #include "mlir/InitAllPasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/Ranks/RankPasses.h"
 
 /// All dialects: gist-opt and its kin take any MLIR file.
 void gist::registerDialects(mlir::DialectRegistry &registry) {
@@ -23,7 +22,6 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 
 void gist::registerGistPassesAndPipelines() {
   registerGistPasses();
-  registerGistRankPasses();
   registerPipelines();
 }
 

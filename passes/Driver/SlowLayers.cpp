@@ -32,8 +32,8 @@ std::string
 gist::compile::leaveSlowLayers(Plan &plan, const ModelConfig &config,
                                llvm::ArrayRef<const PlanRates *> machines,
                                const std::string &target) {
-  // Costs were measured of models whose layers are all alike and dense. A plan
-  // of another model is reported by whoever follows it.
+  // Costs were measured on models whose layers are all alike and dense. The
+  // plan stage reports a plan that is for another model.
   if (machines.empty() || config.slidingWindow != 0 || config.numExperts != 0 ||
       plan.layers.size() != static_cast<size_t>(config.numLayers) ||
       plan.layers.front().size() != static_cast<size_t>(config.numKvHeads))

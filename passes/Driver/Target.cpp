@@ -23,7 +23,8 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
-/// Refuses features without a sign and those that the architecture has not.
+/// Refuses features without a sign and features that the architecture does not
+/// have.
 static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   llvm::Triple triple(target.triple);
   std::string message;
@@ -32,8 +33,8 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   if (!backend)
     return Status::error(Code::Unsupported, "%s", message.c_str());
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      // Without the features that are asked for: LLVM would warn about unknown
-      // ones on standard error, in words of its own.
+      // Without the features that are asked for: LLVM would print its own
+      // warnings about unknown ones on standard error.
       backend->createMCSubtargetInfo(triple, target.cpu, ""));
   llvm::SubtargetFeatures features(list);
   for (const std::string &feature : features.getFeatures()) {
@@ -56,8 +57,8 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
 static constexpr std::pair<llvm::StringRef, llvm::StringRef> kShortNames[] = {
     {"vnni", "avx512vnni"}, {"amx", "amx-tile,+amx-int8,+amx-bf16"}};
 
-/// Splits x86-64-v4+avx512vnni into the CPU and a list of features, which those
-/// that the user gives besides follow.
+/// Splits x86-64-v4+avx512vnni into the CPU and a list of features; --features
+/// of the user are appended.
 static void splitName(const std::string &name, const Options &options,
                       std::string &cpu, std::string &features) {
   llvm::SmallVector<llvm::StringRef> parts;
@@ -82,7 +83,7 @@ static Status findCpu(const Options &options, const std::string &name,
   std::string cpu, features, message;
   splitName(name, options, cpu, features);
   auto report = [&](const llvm::Twine &text) { message = text.str(); };
-  // The CPU first: LLVM prints complaints of its own about features.
+  // The CPU first: LLVM prints its own warnings about features.
   FailureOr<CpuTarget> named = resolveTarget({options.triple, cpu, ""}, report);
   if (failed(named) || failed(getTargetInfo(*named, report)))
     return Status::error(Code::Unsupported, "%s", message.c_str());

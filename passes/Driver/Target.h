@@ -20,10 +20,11 @@ namespace gist::compile {
 
 /// A machine to compile for.
 struct Target {
-  /// As the user says it: cpu, gfx942, sm_90; of several CPUs that of the CPU.
+  /// As the user gives it: cpu, gfx942, sm_90; with several CPUs, the CPU's
+  /// name.
   std::string name;
-  CpuTarget cpu;                ///< with nothing left open; where it is a CPU
-  const GpuInfo *gpu = nullptr; ///< where it is a GPU
+  CpuTarget cpu;                ///< of a CPU target, fully resolved
+  const GpuInfo *gpu = nullptr; ///< of a GPU target, else null
 };
 
 /// The targets that `options` name, in order. Unknown names are errors here;

@@ -9,8 +9,8 @@
 // becomes tensor<1xi32>, and patterns carry the size through the copy, so that
 // kernels of decode know that they have one row.
 //
-// On a GPU there is another copy, for a few tokens. Their number is not known,
-// but that it is small: products then read W once and have no tiles of rows.
+// On a GPU there is another copy, for a few tokens. Their number is dynamic but
+// known to be small: products then read W once and are not tiled by rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +35,9 @@ using namespace gist;
 /// Tokens of a short call, at most: the rows of one matrix instruction.
 static constexpr int64_t kShortTokens = 16;
 
-/// The source of a cast that forgets sizes, or `value` itself.
-/// canFoldIntoConsumerOp refuses casts that go the other way: their source
-/// knows less than `value` does.
+/// The source of a cast from static to dynamic sizes, or `value` itself.
+/// canFoldIntoConsumerOp refuses casts in the other direction: the type of
+/// their source has fewer static sizes.
 static Value lookThroughCast(Value value) {
   auto cast = value.getDefiningOp<tensor::CastOp>();
   return cast && tensor::canFoldIntoConsumerOp(cast) ? cast.getSource() : value;
@@ -113,16 +113,15 @@ struct AddDecodeEntryPass final
 
   void runOnOperation() override {
     auto prefill = getOperation().lookupSymbol<func::FuncOp>(from);
-    // The pass is part of every pipeline, also for files that people wrote:
-    // an entry that is there already is theirs.
+    // The pass is part of every pipeline, also for handwritten files: an entry
+    // that exists already is kept.
     if (!prefill || prefill.isExternal() || getOperation().lookupSymbol(to))
       return;
     auto tokens =
         prefill.getNumArguments() > 0
             ? dyn_cast<RankedTensorType>(prefill.getArgument(0).getType())
             : RankedTensorType();
-    // An encoder, or a function that somebody wrote: there is nothing to
-    // specialise.
+    // An encoder, or a handwritten function: there is nothing to specialise.
     if (!tokens || tokens.getRank() != 1 || !tokens.isDynamicDim(0))
       return;
 
@@ -134,8 +133,7 @@ struct AddDecodeEntryPass final
     fixTokens(decode, tokens);
     RewritePatternSet patterns(&getContext());
     patterns.add<InferFromCasts, KnowRows>(&getContext());
-    // All canonical forms of the two dialects: which of them carry sizes is
-    // their business.
+    // All canonical forms of the two dialects: some of them carry sizes.
     for (StringRef name : {"tensor", "linalg"}) {
       Dialect *dialect = getContext().getLoadedDialect(name);
       dialect->getCanonicalizationPatterns(patterns);
@@ -157,8 +155,8 @@ struct AddDecodeEntryPass final
     copy->setAttr(kMaxTokensAttr, builder.getI64IntegerAttr(kShortTokens));
   }
 
-  /// Makes the first argument one token, which is forgotten at once: patterns
-  /// then carry it on.
+  /// Makes the first argument one token and casts it back to a dynamic size:
+  /// patterns then carry the static size through the function.
   void fixTokens(func::FuncOp function, RankedTensorType tokens) {
     RankedTensorType one = RankedTensorType::get({1}, tokens.getElementType());
     BlockArgument argument = function.getArgument(0);

@@ -55,9 +55,9 @@ public:
           Value below = arith::SubFOp::create(b, in[0], in[1]);
           return math::ExpOp::create(b, below);
         });
-    // A sum in which one term is not zero: no look-up that rows could not do.
-    // A target that is not in the vocabulary adds nothing, and nothing is read
-    // outside of the row.
+    // A sum in which only one term is not zero: unlike a gather, it stays a
+    // reduction along rows. A target that is not in the vocabulary adds
+    // nothing, and nothing is read outside of the row.
     Value chosen = reduce<arith::AddFOp>(
         {logits, targets}, {whole, row}, 0,
         [](ImplicitLocOpBuilder &b, ValueRange in) -> Value {
@@ -88,7 +88,8 @@ private:
     return tensor::EmptyOp::create(b, SmallVector<OpFoldResult>{rows}, f32);
   }
 
-  /// One number per row, of the rows or along them as `last` says.
+  /// One number per row: elementwise over rows, or a reduction along them, as
+  /// `last` says.
   Value generic(ValueRange inputs, SmallVector<AffineMap> maps, Value init,
                 utils::IteratorType last, Body body) {
     unsigned loops = maps.front().getNumDims();
@@ -133,7 +134,7 @@ struct AddNllEntryPass final
 
   void runOnOperation() override {
     auto score = getOperation().lookupSymbol<func::FuncOp>(from);
-    // Asked of every model; one without these logits is left alone.
+    // The pass runs on every model; one without these logits is left alone.
     if (!score || score.isExternal() || getOperation().lookupSymbol(to) ||
         score.getNumArguments() == 0 || score.getNumResults() == 0)
       return;

@@ -25,7 +25,7 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// "0.qkv", for people: the attribute says the same to programs.
+/// "0.qkv", for display; programs read the attribute.
 static std::string getGroup(const LinearInput &input) {
   return input.layer < 0
              ? "head"
@@ -86,7 +86,7 @@ struct AddObserveEntryPass final
     for (LinearInput &input : *inputs)
       show(input.rows, describe(input),
            getObserved(context, Observation::Input, input, input.linears));
-    // What a head gives are logits, which have entries of their own.
+    // The outputs of a head are logits, which have entries of their own.
     for (LinearInput &input : *inputs)
       for (Linear &linear : input.linears)
         if (input.layer >= 0)
@@ -103,8 +103,8 @@ struct AddObserveEntryPass final
                std::to_string(layer) + "@" + stringifyObservation(kind).str(),
                ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
                                  {}));
-    // What else is returned is state.
-    // The first result, the logits, has entries of its own.
+    // The other results are state. The first result, the logits, has entries of
+    // its own.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {
       results.push_back(end->getOperand(i));
       attributes.push_back(observe.getResultAttrDict(i));

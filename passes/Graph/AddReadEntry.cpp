@@ -16,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "runtime/module/ModuleSpec.h"
 
@@ -53,10 +54,7 @@ struct AddReadEntryPass final
     copy.setName(to);
     copy.front().getTerminator()->eraseOperand(0);
     (void)copy.eraseResult(0);
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(copy.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseUnused(copy.front());
   }
 };
 } // namespace

@@ -177,8 +177,8 @@ private:
 } // namespace
 
 /// The gather of whole rows of `weight` that `op` dequantises, or null.
-/// All of this is asked because a gather that takes parts of rows, or that
-/// others read, must stay as it is.
+/// The checks are strict because a gather of parts of rows, or one with other
+/// readers, must stay as it is.
 static linalg::GenericOp getGather(DequantizeOp op, WeightOp weight) {
   auto gather = op.getBlocks().getDefiningOp<linalg::GenericOp>();
   if (!gather || gather.getNumDpsInputs() != 1 || gather.getNumLoops() != 3 ||
@@ -243,8 +243,8 @@ struct AssignPackingPass final
   using Base::Base;
 
   /// Gives `op` a packed weight of its own, which lookups then read too: a
-  /// tied embedding is there once. The stored one stays for readers that want
-  /// it as it is, and is dropped when there are none.
+  /// tied embedding is there once. The stored one stays if other readers
+  /// need it, and is dropped otherwise.
   template <typename OpTy>
   void pack(OpTy op, WeightOp weight, int64_t depth, PackingAttr packing) {
     IRRewriter rewriter(op);

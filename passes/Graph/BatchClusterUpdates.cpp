@@ -1,4 +1,4 @@
-//===- BatchClusterUpdates.cpp - Upkeep of clusters, off the way ----------===//
+//===- BatchClusterUpdates.cpp - Cluster updates in batches ---------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace gist;
 
 /// The layers of the plan that have clusters or windows, in their order; those
-/// that are dense are not in the cache. All layers where the table is not here.
+/// that are dense are not in the cache. All layers where the module does not
+/// define the table.
 static SmallVector<int64_t> findLayers(ClusterUpdateOp update) {
   int64_t count = update.getHeads().getType().getDimSize(0);
   auto weight = update.getHeads().getDefiningOp<WeightOp>();
@@ -67,8 +68,8 @@ static SmallVector<ClusterUpdateOp> findChain(func::FuncOp function) {
   return chain.size() == layers.size() ? chain : SmallVector<ClusterUpdateOp>();
 }
 
-/// Attention that reads what `update` leaves, if that is one op and all that
-/// reads it up to there.
+/// The attention that reads the results of `update`, if it is one op and
+/// nothing reads them before it.
 static ClusterAttentionOp findAttention(ClusterUpdateOp update) {
   ClusterAttentionOp found;
   for (Operation *user : update->getUsers())
@@ -77,7 +78,7 @@ static ClusterAttentionOp findAttention(ClusterUpdateOp update) {
         return {};
       found = attention;
     }
-  // With a window rows of the call and rows before it are seen alike.
+  // With a window, attention treats rows of the call and earlier rows alike.
   if (!found || !found.getOwn().empty() || found.getWindow() ||
       found->getBlock() != update->getBlock() ||
       found.getPast() != update.getPast() ||
@@ -109,8 +110,8 @@ static void readOwnRows(ClusterUpdateOp update, ClusterAttentionOp attention) {
   update->moveAfter(attention);
 }
 
-/// Lets tokens leave before the `past`-th one in layers of the chain; returns
-/// the cache then.
+/// Absorbs the tokens that leave windows before position `past`, in layers
+/// `begin` to `end`; returns the new cache.
 static ClusterAbsorbOp absorb(OpBuilder &builder, ClusterUpdateOp first,
                               Value past, ValueRange state, int64_t begin,
                               int64_t end) {
@@ -135,7 +136,7 @@ void gist::batchClusterUpdates(func::FuncOp function,
       readOwnRows(update, attention);
   }
   int64_t layers = first.getHeads().getType().getDimSize(0);
-  // The first half has been absorbed by the call before, then.
+  // With `spansCalls` the call before has absorbed the first half already.
   size_t count = batching.spansCalls ? chain.size() / 2 : 0;
   int64_t half = count == 0 ? 0 : getLayer(chain[count]);
   OpBuilder builder(first);
@@ -147,8 +148,8 @@ void gist::batchClusterUpdates(func::FuncOp function,
         reader = user;
   builder.setInsertionPoint(reader);
   SmallVector<Value> state = first.getDpsInits();
-  // Collected before the absorb is there: it reads the state as well, and must
-  // not be made to read its own results.
+  // Collected before the absorb is created: it reads the state as well, and
+  // must not read its own results.
   SmallVector<OpOperand *> readers;
   for (Value part : state)
     for (OpOperand &use : part.getUses())

@@ -1,4 +1,4 @@
-//===- BatchClusterUpdates.h - Upkeep of clusters, off the way --*- C++ -*-===//
+//===- BatchClusterUpdates.h - Cluster updates in batches -------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,13 +12,14 @@
 
 namespace gist {
 
-/// What a target gains by beside tokens that leave windows in one launch.
+/// What else a target gains from, besides one launch for all tokens that leave
+/// windows.
 struct ClusterBatching {
   /// Attention reads the rows of its call where they were made, so that it does
   /// not wait until they are in the ring.
   bool readsOwnRows;
-  /// The earlier layers let tokens leave as soon as their attention is done,
-  /// beside the later layers: what the next call would do first.
+  /// The earlier layers absorb as soon as their attention is done, in parallel
+  /// with the later layers, instead of at the start of the next call.
   bool spansCalls;
 };
 

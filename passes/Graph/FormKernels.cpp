@@ -32,6 +32,7 @@
 #include "passes/Graph/PadHeads.h"
 #include "passes/Graph/SplitOutputs.h"
 #include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 
 namespace gist {
@@ -58,8 +59,8 @@ static LogicalResult verifyUpdates(func::FuncOp function) {
   return success();
 }
 
-/// Readers look through slices, but a result is a buffer of its own: slices
-/// that are returned are copied there, by kernels like any other.
+/// Readers look through slices, but a result is a buffer of its own: ordinary
+/// kernels copy returned slices there.
 static void copyReturnedSlices(func::FuncOp function) {
   Operation *end = function.front().getTerminator();
   for (OpOperand &result : end->getOpOperands()) {
@@ -79,21 +80,12 @@ static void copyReturnedSlices(func::FuncOp function) {
   }
 }
 
-/// Asks the function's arguments and calls for sizes. Otherwise ops that
-/// kernels have now would stay, because somebody asks them for a size.
+/// Resolves sizes to the function's arguments and calls. Otherwise ops that are
+/// now inside kernels would stay alive for a tensor.dim of their result.
 static LogicalResult resolveSizes(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   return applyPatternsGreedily(function, std::move(patterns));
-}
-
-/// Erases what nothing reads: a kernel has somewhere to write to. From the last
-/// op on, so that what only such ops read goes as well.
-static void eraseUnused(func::FuncOp function) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }
 
 namespace {
@@ -101,7 +93,7 @@ struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     gist::KernelTable table(getOperation());
-    // A launch costs more than what is computed twice to save it.
+    // On a GPU a launch costs more than the repeated work that saves it.
     auto target =
         getOperation()->getAttrOfType<gist::GpuTargetAttr>(gist::kTargetAttr);
     const gist::GpuInfo *gpu =
@@ -115,9 +107,10 @@ struct FormKernelsPass final
       // Groups are formed within a block.
       if (failed(gist::verifyStraightLine(function)))
         return signalPassFailure();
-      eraseUnused(function);
+      gist::eraseUnused(function.front());
       copyReturnedSlices(function);
-      // Another program would not know of what has left at the end of a call.
+      // Programs that share their state do not expect tokens to be absorbed at
+      // the end of a call.
       gist::batchClusterUpdates(function, {.readsOwnRows = gpu != nullptr,
                                            .spansCalls = gpu && !isShared});
       if (gpu) {

@@ -17,8 +17,8 @@ mlir::RankedTensorType withRows(mlir::Value value, int64_t rows);
 
 /// The rows of `weights`, at least one, below one another. No bytes are moved
 /// here: kPartsAttr lists the names, and Emit joins what the model's files have
-/// under them. Blocks lie within rows, so that rows are stacked without a look
-/// at the format.
+/// under them. Blocks lie within rows, so that rows of any format can be
+/// stacked.
 WeightOp joinWeights(mlir::OpBuilder &builder, mlir::Location location,
                      llvm::ArrayRef<WeightOp> weights);
 

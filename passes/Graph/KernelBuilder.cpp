@@ -28,8 +28,8 @@ Value KernelBuilder::addArgument(Value value) {
   return function.front().addArgument(value.getType(), value.getLoc());
 }
 
-/// What costs nothing to compute is cloned into the kernel instead of being
-/// passed, as OutlineKernel does: constants, views, and weights that are
+/// Clones values that cost nothing to compute into the kernel instead of
+/// passing them, as OutlineKernel does: constants, views, and weights that are
 /// dequantised as they are read.
 Value KernelBuilder::addInput(Value value) {
   Operation *op = value.getDefiningOp();
@@ -53,7 +53,7 @@ Value KernelBuilder::addOutput(Value value) {
   return addArgument(value);
 }
 
-/// Finishes the kernel. It may turn out to be one that is there already.
+/// Finishes the kernel. The table may hold an equal one already.
 DispatchOp KernelBuilder::call(OpBuilder &host, KernelTable &table,
                                KernelKind kind, StringRef name,
                                ValueRange results) {

@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_GRAPH_KERNELBUILDER_H
 #define GIST_PASSES_GRAPH_KERNELBUILDER_H
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "dialect/ValueBuilder.h"
 #include "passes/Graph/OutlineKernel.h"
 
 namespace gist {
@@ -28,14 +28,14 @@ public:
   /// the first output: arguments of a kernel end with its destinations.
   Value addOutput(Value value);
 
-  /// Ends the kernel and calls it; `name` is a word for people.
+  /// Ends the kernel and calls it; `name` is for display.
   DispatchOp call(mlir::OpBuilder &host, KernelTable &table, KernelKind kind,
                   llvm::StringRef name, mlir::ValueRange results);
 
   /// The kernel, and a builder at the end of its body. Both may be used until
   /// call(), after which the kernel may be erased: an equal one was there.
   mlir::func::FuncOp function;
-  mlir::ImplicitLocOpBuilder b;
+  ValueBuilder b;
 
 private:
   Value addArgument(Value value);

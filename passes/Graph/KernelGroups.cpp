@@ -90,7 +90,7 @@ KernelKind KernelGroup::getKind() const {
     if (!found)
       continue;
     kind = *found;
-    // One that attention has taken stands before it.
+    // A product that attention has taken stands before it.
     if (kind != KernelKind::Matmul)
       break;
   }
@@ -98,8 +98,8 @@ KernelKind KernelGroup::getKind() const {
 }
 
 std::string KernelGroup::getName() const {
-  // Names only help people to read IR and profiles. No pass reads them: the
-  // kind is an attribute.
+  // Names appear in IR and profiles only. No pass reads them: the kind is an
+  // attribute.
   if (isRoot) {
     // A gist op names the kernel better than the linalg op it grew from.
     StringRef name = ops.front()->getName().stripDialect();
@@ -208,8 +208,8 @@ private:
         }))
       return {};
     SmallVector<Operation *> ops = findMeeting((*halves)[0], (*halves)[1]);
-    // All or nothing: with one of them elsewhere, the product would have to be
-    // written to memory after all.
+    // All or none: with one of them in another kernel, the product would have
+    // to be written to memory after all.
     bool isFree = llvm::all_of(ops, [&](Operation *op) {
       return op->getBlock() == block && !groupOf.contains(op);
     });
@@ -238,7 +238,7 @@ private:
 
   /// The elementwise op that can be computed along with `tail`, or null.
   Operation *findEpilogue(Operation *tail) {
-    // Remarks answer people who ask why a fusion did not happen.
+    // Remarks explain why a fusion did not happen.
     auto missed = [&](StringRef why) -> Operation * {
       remark::missed(
           tail->getLoc(),
@@ -307,9 +307,8 @@ private:
     return sums >= kSums;
   }
 
-  /// Sets `number` to the group that all readers of `op` are in, or says why
-  /// there is none that `op` could join.
-  /// The reason goes into a remark (--report=remarks).
+  /// Sets `number` to the group that all readers of `op` are in, or returns why
+  /// `op` cannot join one. The reason goes into a remark (--report=remarks).
   std::optional<StringRef> findRowGroup(Operation *op, size_t &number) {
     SmallVector<Reader> readers;
     for (Value result : op->getResults())
@@ -343,9 +342,8 @@ private:
   }
 
   /// The product whose rows, each by itself, the group is computed from; null
-  /// where there is none, or where it needs more.
-  /// "Needs more" is a reader in the group that takes other rows than its own:
-  /// the joined kernel is cut by rows of the product.
+  /// where there is no such product, or where an op of the group reads other
+  /// rows than its own: the joined kernel is cut by rows of the product.
   Operation *findProduct(const KernelGroup &group, size_t number) {
     if (group.isRoot || !llvm::all_of(group.ops, isPointwise))
       return nullptr;
@@ -419,8 +417,8 @@ private:
                    [](const KernelGroup &group) { return group.ops.empty(); });
   }
 
-  /// The update of the cache that `rows`, which attention reads, are a part of
-  /// right after it: all rows up to the new one.
+  /// The cache update whose result `rows` of attention are sliced from: all
+  /// rows up to the new one.
   static tensor::InsertSliceOp findUpdate(Value rows) {
     auto slice = rows.getDefiningOp<tensor::ExtractSliceOp>();
     auto update = slice
@@ -460,7 +458,7 @@ private:
           joinAppend(attention, number);
         else
           continue;
-        break; // A group has one root, and its ops may be others now.
+        break; // A group has one root, and merging has changed its ops.
       }
     llvm::erase_if(groups,
                    [](const KernelGroup &group) { return group.ops.empty(); });
@@ -488,7 +486,8 @@ private:
     KernelGroup &group = groups[number];
     tensor::InsertSliceOp key = findUpdate(attention.getKey());
     tensor::InsertSliceOp value = findUpdate(attention.getValue());
-    // One query of a longer call is no reason: its keys have many rows.
+    // A single query of a longer call does not qualify: its keys have many
+    // rows.
     auto isOneRow = [](tensor::InsertSliceOp update) {
       return update && update.getSourceType().getDimSize(0) == 1;
     };
@@ -585,8 +584,8 @@ private:
       merge(other, number);
   }
 
-  /// True if all that `made` gives is either one of `caches`, which others read
-  /// after `group`, or read by `readers` alone.
+  /// True if each result of `made` either is one of `caches` and has its other
+  /// readers after `group`, or is read by `readers` alone.
   bool isReadBy(const KernelGroup &made, ArrayRef<Operation *> caches,
                 const KernelGroup &group, ArrayRef<Operation *> readers) {
     Operation *last = getLast(group);

@@ -43,7 +43,7 @@ struct KernelGroup {
     return tails;
   }
   KernelKind getKind() const;
-  /// A word for people: "matmul", "attention", "rows".
+  /// A name for display: "matmul", "attention", "rows".
   std::string getName() const;
 };
 

@@ -27,6 +27,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Cost/GateCost.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Passes.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Target/Info/ModuleTarget.h"
@@ -57,7 +58,6 @@ public:
 
 private:
   // All of these give tensors of f32; the caller asked that of the op's types.
-  Value multiply(Value rows, Value weight);
   /// The product for rows of level `low` to `high`, zeros for the others.
   Value multiplyWhere(Value rows, Value weight, int64_t low, int64_t high);
   Value getLevel(Value residual);
@@ -66,7 +66,7 @@ private:
   Value add(Value a, Value b);
   Value addBias(Value rows, Value bias);
 
-  ImplicitLocOpBuilder b;
+  ValueBuilder b;
   GatedProjectionOp op;
   bool hasGuards;
   /// Graded gates have a level between: weights in fewer bits.
@@ -77,24 +77,6 @@ private:
 };
 } // namespace
 
-/// rows times weight^T, as linear layers have it.
-/// Written as linalg.matmul and not as loops, because the passes that follow
-/// look for products of this form (isTransposedMatmul).
-Value Lowering::multiply(Value rows, Value weight) {
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  Value zeros = createFilled(b, {getSize(b, rows, 0), getSize(b, weight, 0)},
-                             createF32(b, 0));
-  return linalg::MatmulOp::create(
-             b, TypeRange(zeros.getType()), ValueRange{rows, weight},
-             ValueRange(zeros),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
-}
-
 Value Lowering::getGuard(int64_t low, int64_t high) {
   // The same guard serves all projections of an op.
   Value &guard = guards[{low, high}];
@@ -102,15 +84,14 @@ Value Lowering::getGuard(int64_t low, int64_t high) {
     return guard;
   guard = createLoops(
       b, "t->t", level, createEmpty(b, getSize(b, level, 0), b.getI8Type()),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      [&](ValueBuilder &b, ValueRange args) -> Value {
         auto bound = [&](arith::CmpIPredicate predicate, int64_t value) {
           Value constant =
               arith::ConstantIntOp::create(b, b.getI8Type(), value);
-          return arith::CmpIOp::create(b, predicate, args[0], constant);
+          return b.compare(predicate, args[0], constant);
         };
-        Value isIn =
-            arith::AndIOp::create(b, bound(arith::CmpIPredicate::sge, low),
-                                  bound(arith::CmpIPredicate::sle, high));
+        Value isIn = b.both(bound(arith::CmpIPredicate::sge, low),
+                            bound(arith::CmpIPredicate::sle, high));
         return arith::ExtUIOp::create(b, b.getI8Type(), isIn);
       });
   return guard;
@@ -120,37 +101,38 @@ Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
                               int64_t high) {
   if (hasGuards)
     return GuardedMatmulOp::create(b, rows, weight, getGuard(low, high));
-  Value product = multiply(rows, weight);
+  Value product = createLinear(b, rows, weight);
   return createLoops(
       b, "tn,t->tn", {product, getGuard(low, high)},
       createEmpty(b, {getSize(b, product, 0), getSize(b, product, 1)},
                   b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value isOpen = arith::CmpIOp::create(
-            b, arith::CmpIPredicate::ne, args[1],
-            arith::ConstantIntOp::create(b, b.getI8Type(), 0));
-        return arith::SelectOp::create(b, isOpen, args[0], createF32(b, 0));
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        Value isOpen =
+            b.compare(arith::CmpIPredicate::ne, args[1],
+                      arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+        return b.select(isOpen, args[0], b.f32(0));
       });
 }
 
-/// How many thresholds |residual| / |x| passes; a NaN passes all, x = 0 none.
+/// How many thresholds |residual| / |x| passes; a NaN passes all of them, x = 0
+/// passes none.
 Value Lowering::getLevel(Value residual) {
   Value within = createSquares(b, residual),
         all = createSquares(b, op.getInput());
-  // x = 0 is what the largest of its numbers says: squares may vanish.
-  // The maximum keeps a NaN, so such a row is not taken for zero.
+  // The largest |x| tells whether x = 0: squares may underflow. The maximum
+  // keeps a NaN, so such a row is not taken for zero.
   Value largest =
       createLoops(b, "td->t", op.getInput(),
-                  createFilled(b, getSize(b, residual, 0), createF32(b, 0)),
-                  [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                  createFilled(b, getSize(b, residual, 0), b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
                     return arith::MaximumFOp::create(
-                        b, math::AbsFOp::create(b, toF32(b, args[0])), args[1]);
+                        b, math::AbsFOp::create(b, b.toF32(args[0])), args[1]);
                   });
   return createLoops(b, "t,t,t->t", {within, all, largest},
                      createEmpty(b, getSize(b, residual, 0), b.getI8Type()),
-                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       Value isNonZero = compare(b, arith::CmpFPredicate::UNE,
-                                                 args[2], createF32(b, 0));
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
+                       Value isNonZero = b.compare(arith::CmpFPredicate::UNE,
+                                                   args[2], b.f32(0));
                        Value ratio =
                            createGateRatio(b, args[0], args[1], isNonZero);
                        return createGateLevel(b, op, ratio, b.getI8Type());
@@ -161,8 +143,8 @@ Value Lowering::add(Value a, Value c) {
   return createLoops(
       b, "tn,tn->tn", {a, c},
       createEmpty(b, {getSize(b, a, 0), getSize(b, a, 1)}, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::AddFOp::create(b, args[0], args[1]);
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.add(args[0], args[1]);
       });
 }
 
@@ -170,9 +152,8 @@ Value Lowering::addBias(Value rows, Value bias) {
   return createLoops(b, "tn,n->tn", {rows, bias},
                      createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)},
                                  b.getF32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return arith::AddFOp::create(b, args[0],
-                                                    toF32(b, args[1]));
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.add(args[0], b.toF32(args[1]));
                      });
 }
 
@@ -180,13 +161,13 @@ SmallVector<Value> Lowering::run() {
   Value x = op.getInput();
   // g: the part of x inside of the basis. The residual is what the basis
   // misses.
-  Value g = multiply(x, createTransposedBasis(b, op.getBasis()));
-  Value inside = multiply(g, op.getBasis());
+  Value g = createLinear(b, x, createTransposedBasis(b, op.getBasis()));
+  Value inside = createLinear(b, g, op.getBasis());
   Value residual = createLoops(
       b, "td,td->td", {inside, x},
       createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::SubFOp::create(b, args[1], args[0]);
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.sub(args[1], args[0]);
       });
   level = getLevel(residual);
 
@@ -211,7 +192,7 @@ SmallVector<Value> Lowering::runOpen() {
   Value x = op.getInput();
   SmallVector<Value> results;
   for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
-    Value y = multiply(x, weight);
+    Value y = createLinear(b, x, weight);
     results.push_back(op.getBiases().empty() ? y
                                              : addBias(y, op.getBiases()[i]));
   }
@@ -221,7 +202,7 @@ SmallVector<Value> Lowering::runOpen() {
   return results;
 }
 
-/// Whether a gate of many tokens is left to its kernels, and says so.
+/// Whether a gate of many tokens keeps its kernels; emits a remark either way.
 static bool isWorthwhile(GatedProjectionOp op, const GpuInfo &gpu) {
   int64_t columns = 0;
   for (Value output : op.getOutputs())
@@ -271,7 +252,7 @@ struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
           llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
             return cast<RankedTensorType>(type).getElementType().isF32();
           });
-      // What is inside of a kernel stays its own.
+      // Ops inside of a kernel stay as they are.
       if (isF32 && !op->getParentOfType<func::FuncOp>()->hasAttr(kKernelAttr))
         gates.push_back(op);
     });

@@ -68,7 +68,7 @@ static void merge(RewriterBase &rewriter,
         SmallVector<OpFoldResult>{rows, rewriter.getIndexAttr(count)},
         SmallVector<OpFoldResult>{one, one});
     rewriter.replaceOp(old, slice);
-    // No other op reads it, as getOwnWeight has asked.
+    // No other op reads it: getOwnWeight has checked that.
     rewriter.eraseOp(part);
     column += count;
   }

@@ -24,9 +24,9 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// What the product reads its weight from if nothing else does, else null.
-/// A weight with two readers would be in the module twice, as itself and as a
-/// part of the joined one.
+/// The weight op of the product if nothing else reads it, else null. A weight
+/// with two readers would be in the module twice, as itself and as a part of
+/// the joined one.
 static WeightOp getOwnWeight(linalg::MatmulOp product) {
   Operation *read = product.getDpsInputs()[1].getDefiningOp();
   if (auto dequantize = dyn_cast_or_null<DequantizeOp>(read))

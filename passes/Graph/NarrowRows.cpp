@@ -27,6 +27,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/Sizes.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -129,7 +130,7 @@ private:
           return SmallVector<OpOperand *>{&exchange->getOpOperand(0)};
         })
         .Case([&](AttentionOp attention) -> Operands {
-          // One query of several keys is taken for the last of them.
+          // A single query with several keys stands for the last token.
           bool isPlain = !attention.getMask() && !attention.getOffsets();
           if (!isPlain || (attention.getCausal() && !isLastRow()))
             return std::nullopt;
@@ -157,7 +158,7 @@ private:
         if (expr.isFunctionOfDim(dim.getPosition()))
           return std::nullopt;
     }
-    // A body that asks for the number of its row is not the same for all.
+    // A body that reads its row index differs from row to row.
     bool asks = false;
     op->walk([&](linalg::IndexOp index) {
       asks |= index.getDim() == dim.getPosition();
@@ -180,7 +181,8 @@ private:
       bool isOnlyRow = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return user == seed || replaced.contains(user);
       });
-      // Where products write is where their readers find all rows.
+      // An op on the result of a product is fused with it and written for all
+      // rows: it is sliced, not repeated.
       bool isCheap = !isCostly(op) && llvm::none_of(*rows, [](OpOperand *rows) {
         return isCostly(rows->get().getDefiningOp());
       });
@@ -267,7 +269,8 @@ private:
 struct NarrowRowsPass final : gist::impl::NarrowRowsPassBase<NarrowRowsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // Products of a few rows read their weights once, whatever they have.
+    // Products of a few rows read their weights once, however many rows they
+    // have.
     if (function.isExternal() || isKernel(function) ||
         function->hasAttr(kMaxTokensAttr) || !function.getBody().hasOneBlock())
       return;
@@ -275,10 +278,7 @@ struct NarrowRowsPass final : gist::impl::NarrowRowsPassBase<NarrowRowsPass> {
          llvm::to_vector(function.getOps<tensor::ExtractSliceOp>())) {
       if (!RowNarrower(slice).run())
         continue;
-      for (Operation &op :
-           llvm::make_early_inc_range(llvm::reverse(function.front())))
-        if (isOpTriviallyDead(&op))
-          op.erase();
+      eraseUnused(function.front());
       // A function has one head, and slices above it may be gone.
       return;
     }

@@ -25,7 +25,7 @@ static bool hasMeans(AttendOp op) {
          op.getEffectiveMerge() == Merge::Mean;
 }
 
-/// The op has a packed selection, as the caller has asked.
+/// The op has a packed selection: the caller has checked that.
 static void outline(AttendOp op, KernelTable &table) {
   ImplicitLocOpBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());

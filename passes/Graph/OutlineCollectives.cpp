@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace gist;
 
-/// The function of this type and these columns or ranks, which is there once.
+/// The one function of this type and these columns or ranks.
 static func::FuncOp getFunction(ModuleOp module, Location location,
                                 StringRef name, FunctionType type,
                                 ArrayRef<int64_t> columns,

@@ -60,7 +60,7 @@ static bool hasFewTokens(GatedProjectionOp op) {
 //===----------------------------------------------------------------------===//
 
 static void outlineFew(GatedProjectionOp op, KernelTable &table) {
-  ImplicitLocOpBuilder host(op.getLoc(), op);
+  ValueBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());
   SmallVector<Value> operands = kernel.addInputs(op->getOperands());
   IRMapping mapping;
@@ -98,9 +98,9 @@ public:
     g = round(createProduct(host, "td,kd->tk", x, transposed, {tokens, rank}),
               {tokens, rank});
     Value inside = createProduct(host, "tk,dk->td", g, basis, {tokens, depth});
-    auto subtract = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-      Value rest = arith::SubFOp::create(b, toF32(b, args[1]), args[0]);
-      return roundTo(b, rest, getElementTypeOrSelf(x));
+    auto subtract = [&](ValueBuilder &b, ValueRange args) -> Value {
+      Value rest = b.sub(b.toF32(args[1]), args[0]);
+      return b.convert(rest, getElementTypeOrSelf(x));
     };
     residual = createLoops(
         host, "td,td->td", {inside, x},
@@ -120,8 +120,8 @@ private:
     Type element = getElementTypeOrSelf(op.getInput());
     if (element.isF32())
       return product;
-    auto convert = [&](ImplicitLocOpBuilder &b, ValueRange args) {
-      return roundTo(b, args[0], element);
+    auto convert = [&](ValueBuilder &b, ValueRange args) {
+      return b.convert(args[0], element);
     };
     return createLoops(host, "tk->tk", product,
                        createEmpty(host, sizes, element), convert);
@@ -129,7 +129,7 @@ private:
 
   Value project(unsigned number) {
     KernelBuilder kernel(op.getLoc());
-    ImplicitLocOpBuilder &b = kernel.b;
+    ValueBuilder &b = kernel.b;
     Type element = cast<RankedTensorType>(op.getOutputs()[number].getType())
                        .getElementType();
     bool isGraded = !op.getLow().empty();
@@ -147,7 +147,7 @@ private:
         host, {tokens, getSize(host, op.getWeights()[number], 0)}, element));
 
     Value sum = createFilled(b, {getSize(b, output, 0), getSize(b, output, 1)},
-                             createF32(b, 0));
+                             b.f32(0));
     // Below the top level the image counts; at the top the weight itself.
     auto isBelow = arith::CmpIPredicate::slt, isAt = arith::CmpIPredicate::eq;
     sum = addProduct(b, mask(b, image, levels, isBelow, top), images, sum);
@@ -157,11 +157,11 @@ private:
     SmallVector<Value> inputs = {sum};
     if (bias)
       inputs.push_back(bias);
-    auto finish = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    auto finish = [&](ValueBuilder &b, ValueRange args) -> Value {
       Value value = args[0];
       if (bias)
-        value = arith::AddFOp::create(b, value, toF32(b, args[1]));
-      return roundTo(b, value, element);
+        value = b.add(value, b.toF32(args[1]));
+      return b.convert(value, element);
     };
     Value result =
         createLoops(b, bias ? "tm,m->tm" : "tm->tm", inputs, output, finish);
@@ -172,26 +172,25 @@ private:
 
   /// sum + rows times matrix^T, accumulated in f32. The sum is the destination,
   /// so that the three products of a kernel share one accumulator.
-  static Value addProduct(ImplicitLocOpBuilder &b, Value rows, Value matrix,
+  static Value addProduct(ValueBuilder &b, Value rows, Value matrix,
                           Value sum) {
-    auto multiply = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-      Value product =
-          arith::MulFOp::create(b, toF32(b, args[0]), toF32(b, args[1]));
-      return arith::AddFOp::create(b, args[2], product);
+    auto multiply = [](ValueBuilder &b, ValueRange args) -> Value {
+      Value product = b.mul(b.toF32(args[0]), b.toF32(args[1]));
+      return b.add(args[2], product);
     };
     return createLoops(b, "td,md->tm", {rows, matrix}, sum, multiply);
   }
 
   /// The rows whose level is, or is below, `bound`, and zeros for the others.
   /// Zeros and not fewer rows: rows of one tile can be of different levels.
-  static Value mask(ImplicitLocOpBuilder &b, Value rows, Value levels,
+  static Value mask(ValueBuilder &b, Value rows, Value levels,
                     arith::CmpIPredicate predicate, int64_t bound) {
     Type element = getElementTypeOrSelf(rows);
-    auto choose = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    auto choose = [&](ValueBuilder &b, ValueRange args) -> Value {
       Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(bound));
-      Value isWanted = compare(b, predicate, args[0], constant);
+      Value isWanted = b.compare(predicate, args[0], constant);
       Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
-      return arith::SelectOp::create(b, isWanted, args[1], zero);
+      return b.select(isWanted, args[1], zero);
     };
     return createLoops(
         b, "t,td->td", {levels, rows},
@@ -201,7 +200,7 @@ private:
 
   GatedProjectionOp op;
   KernelTable &table;
-  ImplicitLocOpBuilder host;
+  ValueBuilder host;
   OpFoldResult tokens;
   Value g, residual, level;
 };

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Kernel/Unused.h"
 
 #include <map>
 
@@ -214,10 +215,7 @@ private:
         old->set(startFrom(kernel, old->get(), argument));
     }
     // What started from tensors of its own has been replaced.
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(*last->getBlock())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseUnused(*last->getBlock());
     // Sizes of what has been replaced.
     Block *block = last->getBlock();
     // Backwards, so that the indices stay valid.

@@ -31,8 +31,8 @@ public:
   mlir::LogicalResult outline(const KernelGroup &group);
 
   /// Calls `kernel`, which has just been made, or one like it.
-  /// The table owns `kernel` from then on, and erases it where one like it is
-  /// there. `kind` is a word for people, which starts the kernel's name.
+  /// The table owns `kernel` from then on, and erases it where an equal one
+  /// exists. `kind` is for display: it starts the kernel's name.
   DispatchOp call(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,
                   llvm::StringRef kind, mlir::ValueRange inputs,
                   mlir::ValueRange outputs);

@@ -121,7 +121,7 @@ private:
 };
 } // namespace
 
-/// True for an op whose result is there without computing.
+/// True for an op whose result needs no computation.
 static bool isTrivial(Operation *op) {
   auto update = dyn_cast<CascadeUpdateOp>(op);
   return isa<KeepAllOp>(op) ||
@@ -148,8 +148,8 @@ LogicalResult gist::outlineSelections(func::FuncOp function,
   for (Operation *op : selections)
     SelectionOutliner(op, table).run();
 
-  // Packed and taken apart again at once: nothing is left of the type but what
-  // readers of selections pack for themselves.
+  // Packed and taken apart again at once: values of the type are left only
+  // where readers of selections pack them.
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     auto unpack = dyn_cast<UnpackSelectionOp>(op);
     auto pack = unpack ? unpack.getSelection().getDefiningOp<PackSelectionOp>()

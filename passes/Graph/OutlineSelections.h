@@ -13,7 +13,7 @@
 namespace gist {
 
 /// Makes every selection of `function` a call of a kernel. Between kernels a
-/// selection is its four tensors; who reads it packs them again.
+/// selection is its four tensors; its readers pack them again.
 mlir::LogicalResult outlineSelections(mlir::func::FuncOp function,
                                       KernelTable &table);
 

@@ -27,34 +27,31 @@ static bool isUneven(Value rows) {
   return !ShapedType::isDynamic(width) && width % kVector != 0;
 }
 
-/// `rows` with `width` numbers each: with zeros at the end, or without what is
-/// there.
-static Value resize(ImplicitLocOpBuilder &b, Value rows, int64_t width) {
+/// `rows` with `width` numbers each: padded with zeros at the end, or cut off.
+static Value resize(ValueBuilder &b, Value rows, int64_t width) {
   auto type = cast<RankedTensorType>(rows.getType());
   int64_t rank = type.getRank(), old = type.getShape().back();
   if (old == width)
     return rows;
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), rows);
   sizes.back() = b.getIndexAttr(width);
-  auto take = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+  auto take = [&](ValueBuilder &b, ValueRange) -> Value {
     SmallVector<Value> at;
     for (int64_t dim = 0; dim < rank; ++dim)
       at.push_back(getLoopIndex(b, dim));
     if (width < old)
       return load(b, rows, at);
-    Value isInside =
-        compare(b, CmpIPredicate::slt, at.back(), createIndex(b, old));
-    at.back() =
-        arith::SelectOp::create(b, isInside, at.back(), createIndex(b, 0));
+    Value isInside = b.compare(CmpIPredicate::slt, at.back(), b.index(old));
+    at.back() = b.select(isInside, at.back(), b.index(0));
     Value zero =
         arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
-    return arith::SelectOp::create(b, isInside, load(b, rows, at), zero);
+    return b.select(isInside, load(b, rows, at), zero);
   };
   return createLoops(b, rank == 3 ? "->thd" : "->td", {},
                      createEmpty(b, sizes, type.getElementType()), take);
 }
 
-static Value pad(ImplicitLocOpBuilder &b, Value rows) {
+static Value pad(ValueBuilder &b, Value rows) {
   return resize(b, rows, llvm::alignTo(getWidth(rows), kVector));
 }
 
@@ -63,9 +60,9 @@ template <typename OpTy> static void padAttention(OpTy op) {
       ShapedType::isDynamic(getWidth(op.getKey())) ||
       ShapedType::isDynamic(getWidth(op.getValue())))
     return;
-  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ValueBuilder b(op.getLoc(), op);
   int64_t width = getWidth(op.getOutput());
-  // The default is that of the size before.
+  // The default scale follows from the size before padding.
   op.setScaleAttr(
       b.getF32FloatAttr(static_cast<float>(op.getEffectiveScale())));
   op.getQueryMutable().assign(pad(b, op.getQuery()));
@@ -86,7 +83,7 @@ template <typename OpTy> static void padAttention(OpTy op) {
 }
 
 template <typename OpTy> static void padSelection(OpTy op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ValueBuilder b(op.getLoc(), op);
   if (isUneven(op.getTokens()))
     op.getTokensMutable().assign(pad(b, op.getTokens()));
   if (op.getCoefficients() && isUneven(op.getCoefficients()))

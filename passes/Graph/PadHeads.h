@@ -14,7 +14,7 @@ namespace gist {
 
 /// For CPUs, whose kernels read the rows of attention and of selections in
 /// vectors of four: rows of other sizes get zeros at their end, which add
-/// nothing to a product, and outputs lose what they have more.
+/// nothing to a product, and outputs are cut to their old size.
 ///
 ///   %o = gist.attention %q, %k, %v causal : tensor<?x4x2xf32>, …
 ///   // becomes

@@ -32,8 +32,8 @@ static bool isZeroFilled(Value value) {
   return fill && matchPattern(fill.value(), m_AnyZeroFloat());
 }
 
-/// A size that is not known is not asked for a remainder: it is a negative
-/// number, which happens to be a multiple.
+/// A dynamic size is excluded first: kDynamic is a negative number that happens
+/// to be a multiple.
 static bool hasWholeBlocks(RankedTensorType rows) {
   return !rows.isDynamicDim(1) && rows.getDimSize(1) % PackingAttr::kBlock == 0;
 }

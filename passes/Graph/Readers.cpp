@@ -73,7 +73,7 @@ bool gist::readsOwnRow(OpOperand &operand) {
   if (isa<DequantizeOp, QuantizeRowsOp>(op))
     return true;
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    // A piece of the cache is its rows, whatever they are called there.
+    // Rows that go into the cache stay whole, at another index.
     if (getUpdatedArgument(insert.getDest()))
       return &operand == &insert.getSourceMutable();
     FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
@@ -159,13 +159,15 @@ SmallVector<Operation *> gist::findMeeting(Value a, Value b) {
   }
 }
 
-/// Rows of x up to which a product has no tiles, and every workgroup all of x.
+/// Up to this many rows of x a product is not tiled, and every workgroup reads
+/// all of x.
 static constexpr int64_t kFewRows = 8;
-/// Numbers of x, where there may be more rows, that every workgroup can reduce
-/// in less time than a launch takes.
+/// With more rows: numbers of x that every workgroup can reduce in less time
+/// than a launch takes.
 static constexpr int64_t kFewNumbers = 16384;
 
-/// The rows of `x`, at most, where its number of rows is that of the tokens.
+/// The most rows that `x` can have; a dynamic number of rows is that of the
+/// tokens.
 static int64_t getMostRows(Value x) {
   auto type = cast<RankedTensorType>(x.getType());
   if (!type.isDynamicDim(0))

@@ -30,8 +30,8 @@ static bool isProduct(Operation *op) {
   return isa<ExpertMatmulOp>(op);
 }
 
-/// What matrix instructions take the rows of `product` in, or null if it does
-/// not multiply rows of f32.
+/// The type in which matrix instructions take the rows of `product`, or null if
+/// it does not multiply rows of f32.
 static Type getRoundedType(Operation *product) {
   if (!isProduct(product))
     return {};
@@ -54,7 +54,7 @@ static bool hasFewRows(Operation *product, int64_t few) {
   return !ShapedType::isDynamic(rows) && rows <= few;
 }
 
-/// The 16-bit numbers that `value` is nothing but an extension of, or null.
+/// The 16-bit tensor that `value` extends without other changes, or null.
 static Value getExtended(Value value, Type element) {
   auto generic = value.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 ||
@@ -68,8 +68,8 @@ static Value getExtended(Value value, Type element) {
   return extends ? generic.getDpsInputs()[0] : Value();
 }
 
-/// The sizes of `value`, of what it is written to where that is known: a read
-/// of the size would count as one of the numbers.
+/// The sizes of `value`, taken from its destination where possible: a
+/// tensor.dim of `value` would count as a reader.
 static SmallVector<OpFoldResult> getSizes(OpBuilder &builder, Value value) {
   if (auto op = value.getDefiningOp<linalg::LinalgOp>())
     value = op.getDpsInits()[cast<OpResult>(value).getResultNumber()];
@@ -109,8 +109,8 @@ struct RoundActivationsPass final
   Value getRounded(OpBuilder &builder, Value x, Type element) {
     if (Value extended = getExtended(x, element))
       return extended;
-    // Who else reads the rows needs all of their bits: they would be stored
-    // twice.
+    // Any other reader of the rows needs all of their bits: they would be
+    // stored twice.
     for (OpOperand &use : x.getUses()) {
       Operation *reader = use.getOwner();
       bool rounds = use.getOperandNumber() == 0 &&

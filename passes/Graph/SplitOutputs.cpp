@@ -55,7 +55,7 @@ static std::optional<Output> findOutput(AttentionOp attention,
                                         const GpuInfo &gpu) {
   RankedTensorType query = attention.getQuery().getType(),
                    value = attention.getValue().getType();
-  // Others have no kernel that takes a product.
+  // Only heads of such sizes have a kernel that takes a product.
   constexpr int64_t kChunk = 8;
   if (query.getDimSize(0) != 1 || attention.getOffsets() ||
       !query.hasStaticShape() || value.isDynamicDim(1) ||
@@ -113,8 +113,8 @@ static linalg::GenericOp createSum(OpBuilder &builder, const Output &output,
       });
 }
 
-/// A read of `sum` by what is computed along with a product, which adds up the
-/// parts as well; null where there is none.
+/// A use of `sum` by the epilogue of another product, which can add up the
+/// parts as well, or null.
 static OpOperand *findAddend(linalg::GenericOp sum) {
   for (OpOperand &use : sum->getUses()) {
     auto reader = cast<linalg::GenericOp>(use.getOwner());
@@ -131,7 +131,7 @@ void gist::splitOutputs(func::FuncOp function, const GpuInfo &gpu) {
   function.walk([&](AttentionOp op) { attentions.push_back(op); });
   IRRewriter rewriter(function.getContext());
   for (AttentionOp attention : attentions) {
-    // Not before: what a layer reads is replaced by the one before it.
+    // Not before: the layer before it has replaced the inputs of this one.
     std::optional<Output> found = findOutput(attention, gpu);
     if (!found)
       continue;
@@ -149,12 +149,12 @@ void gist::splitOutputs(func::FuncOp function, const GpuInfo &gpu) {
     while (OpOperand *use = findAddend(sum)) {
       Operation *reader = use->getOwner();
       rewriter.setInsertionPoint(reader);
-      // One that nobody else reads, so that it goes.
+      // A copy with one reader, which fusion leaves dead.
       auto own = cast<linalg::GenericOp>(rewriter.clone(*sum));
       rewriter.modifyOpInPlace(reader, [&] { use->set(own.getResult(0)); });
       FailureOr<linalg::ElementwiseOpFusionResult> fused =
           linalg::fuseElementwiseOps(rewriter, use);
-      assert(succeeded(fused) && "isReadByElements() has asked for that");
+      assert(succeeded(fused) && "isReadByElements() has checked that");
       rewriter.replaceOp(reader, fused->fusedOp->getResults());
       rewriter.eraseOp(own);
     }

@@ -31,42 +31,40 @@ using arith::CmpIPredicate;
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// What the heads of `rows`, T x H x D, are in f32: H x T x D.
-static Value splitHeads(ImplicitLocOpBuilder &b, Value rows) {
+static Value splitHeads(ValueBuilder &b, Value rows) {
   return transpose(b, convert(b, rows, b.getF32Type()), {1, 0, 2});
 }
 
 /// The representative of each token for each KV head, K x T.
-static Value createNearest(ImplicitLocOpBuilder &b, AttendOp op) {
+static Value createNearest(ValueBuilder &b, AttendOp op) {
   Value nearest = UnpackSelectionOp::create(b, op.getSelection()).getNearest();
   if (op.getSelection().getType().getHeads())
     return nearest;
   SmallVector<OpFoldResult> sizes = {getSize(b, op.getKey(), 1),
                                      getSize(b, nearest, 0)};
-  return createLoops(b, "t->kt", nearest, createEmpty(b, sizes, b.getI32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return args[0];
-                     });
+  return createLoops(
+      b, "t->kt", nearest, createEmpty(b, sizes, b.getI32Type()),
+      [](ValueBuilder &b, ValueRange args) -> Value { return args[0]; });
 }
 
-using ScoreBody = function_ref<Value(ImplicitLocOpBuilder &, ValueRange args,
-                                     Value i, Value j, Value &isVisible)>;
+using ScoreBody = function_ref<Value(ValueBuilder &, ValueRange args, Value i,
+                                     Value j, Value &isVisible)>;
 
 /// The scores of K x G x T x S from products and `nearest`: scaled, then mapped
 /// by `body`, which gets query i, key j, the score and the representative of j.
-static Value createScores(ImplicitLocOpBuilder &b, AttendOp op, Value products,
+static Value createScores(ValueBuilder &b, AttendOp op, Value products,
                           Value nearest, ScoreBody body) {
   return createLoops(
       b, "kgts,ks->kgts", {products, nearest},
       createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), products),
                   b.getF32Type()),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value scale = createF32(b, static_cast<float>(op.getEffectiveScale()));
-        Value score = arith::MulFOp::create(b, args[0], scale);
+      [&](ValueBuilder &b, ValueRange args) -> Value {
+        Value scale = b.f32(static_cast<float>(op.getEffectiveScale()));
+        Value score = b.mul(args[0], scale);
         Value isVisible;
         score = body(b, {score, args[1]}, getLoopIndex(b, 2),
                      getLoopIndex(b, 3), isVisible);
-        return arith::SelectOp::create(b, isVisible, score,
-                                       createF32(b, -kInfinity));
+        return b.select(isVisible, score, b.f32(-kInfinity));
       });
 }
 
@@ -75,61 +73,58 @@ static Value createScores(ImplicitLocOpBuilder &b, AttendOp op, Value products,
 //===----------------------------------------------------------------------===//
 
 /// `rows`, K x T x D, with the row of its representative for each token.
-static Value takeRepresentatives(ImplicitLocOpBuilder &b, Value rows,
-                                 Value nearest) {
+static Value takeRepresentatives(ValueBuilder &b, Value rows, Value nearest) {
   return createLoops(b, "kt->ktd", nearest,
                      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), rows),
                                  b.getF32Type()),
-                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
                        return load(b, rows,
-                                   {getLoopIndex(b, 0), toIndex(b, args[0]),
+                                   {getLoopIndex(b, 0), b.toIndex(args[0]),
                                     getLoopIndex(b, 2)});
                      });
 }
 
 /// `outputs`, T x H x D, with the output of its representative for each token.
-static Value copyOutputs(ImplicitLocOpBuilder &b, Value outputs, Value nearest,
+static Value copyOutputs(ValueBuilder &b, Value outputs, Value nearest,
                          int64_t group) {
   auto type = cast<RankedTensorType>(outputs.getType());
   return createLoops(
       b, "->the", {},
       createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), outputs),
                   type.getElementType()),
-      [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+      [&](ValueBuilder &b, ValueRange) -> Value {
         Value h = getLoopIndex(b, 1);
-        Value head = arith::DivUIOp::create(b, h, createIndex(b, group));
+        Value head = b.div(h, b.index(group));
         Value from = load(b, nearest, {head, getLoopIndex(b, 0)});
-        return load(b, outputs, {toIndex(b, from), h, getLoopIndex(b, 2)});
+        return load(b, outputs, {b.toIndex(from), h, getLoopIndex(b, 2)});
       });
 }
 
 /// Outputs of redundant tokens are undefined, and are not used.
-static Value attendCopy(ImplicitLocOpBuilder &b, AttendOp op, Value nearest) {
+static Value attendCopy(ValueBuilder &b, AttendOp op, Value nearest) {
   Value keys = splitHeads(b, op.getKey()),
         values = splitHeads(b, op.getValue());
   if (op.getLogCount()) {
     keys = takeRepresentatives(b, keys, nearest);
     values = takeRepresentatives(b, values, nearest);
   }
-  auto decide = [&](ImplicitLocOpBuilder &b, ValueRange args, Value i, Value j,
+  auto decide = [&](ValueBuilder &b, ValueRange args, Value i, Value j,
                     Value &isVisible) -> Value {
     SmallVector<Value> conditions;
     // Members have the rows of their representatives, or take no part.
     if (!op.getLogCount())
-      conditions.push_back(compare(b, CmpIPredicate::eq, args[1], toI32(b, j)));
+      conditions.push_back(b.compare(CmpIPredicate::eq, args[1], b.toI32(j)));
     if (op.getCausal()) {
-      conditions.push_back(compare(b, CmpIPredicate::sle, j, i));
-      conditions.push_back(
-          compare(b, CmpIPredicate::sle, args[1], toI32(b, i)));
+      conditions.push_back(b.compare(CmpIPredicate::sle, j, i));
+      conditions.push_back(b.compare(CmpIPredicate::sle, args[1], b.toI32(i)));
     }
-    isVisible = allOf(b, conditions);
+    isVisible = b.allOf(conditions);
     return args[0];
   };
   Value outputs =
-      attendInBatches(b, op.getQuery(), keys, values,
-                      [&](ImplicitLocOpBuilder &b, Value products) {
-                        return createScores(b, op, products, nearest, decide);
-                      });
+      attendInBatches(b, op.getQuery(), keys, values, [&](Value products) {
+        return createScores(b, op, products, nearest, decide);
+      });
   int64_t group = op.getQuery().getType().getDimSize(1) /
                   op.getKey().getType().getDimSize(1);
   return copyOutputs(b, outputs, nearest, group);
@@ -141,69 +136,63 @@ static Value attendCopy(ImplicitLocOpBuilder &b, AttendOp op, Value nearest) {
 
 /// The first token that queries of the block `number` see exactly; all `tokens`
 /// are in clusters where attention is not causal.
-static Value createExactStart(ImplicitLocOpBuilder &b, AttendOp op,
-                              Value number, Value tokens) {
+static Value createExactStart(ValueBuilder &b, AttendOp op, Value number,
+                              Value tokens) {
   if (!op.getCausal())
     return tokens;
-  Value start =
-      arith::MulIOp::create(b, number, createIndex(b, *op.getBlock()));
-  start = arith::SubIOp::create(b, start, createIndex(b, *op.getWindow()));
-  return arith::MaxSIOp::create(b, start, createIndex(b, 0));
+  Value start = b.mul(number, b.index(*op.getBlock()));
+  start = b.sub(start, b.index(*op.getWindow()));
+  return b.max(start, b.index(0));
 }
 
 /// The number of the block of query i.
-static Value getBlock(ImplicitLocOpBuilder &b, AttendOp op, Value i) {
+static Value getBlock(ValueBuilder &b, AttendOp op, Value i) {
   if (!op.getCausal())
-    return createIndex(b, 0);
-  return arith::DivUIOp::create(b, i, createIndex(b, *op.getBlock()));
+    return b.index(0);
+  return b.div(i, b.index(*op.getBlock()));
 }
 
 /// For each KV head, block and token the number of members of the token's
 /// cluster that queries of the block see: K x B x T.
-static Value createMemberCounts(ImplicitLocOpBuilder &b, AttendOp op,
-                                Value nearest) {
+static Value createMemberCounts(ValueBuilder &b, AttendOp op, Value nearest) {
   Value tokens = getSizeValue(b, nearest, 1);
-  Value blocks = createIndex(b, 1);
+  Value blocks = b.index(1);
   if (op.getCausal())
-    blocks =
-        arith::CeilDivUIOp::create(b, tokens, createIndex(b, *op.getBlock()));
+    blocks = arith::CeilDivUIOp::create(b, tokens, b.index(*op.getBlock()));
   SmallVector<OpFoldResult> sizes = {getSize(b, nearest, 0), blocks,
                                      getSize(b, nearest, 1)};
   return createLoops(
-      b, "km->kbj", nearest, createFilled(b, sizes, createI32(b, 0)),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      b, "km->kbj", nearest, createFilled(b, sizes, b.i32(0)),
+      [&](ValueBuilder &b, ValueRange args) -> Value {
         Value end = createExactStart(b, op, getLoopIndex(b, 1), tokens);
         Value isMember =
-            allOf(b, {compare(b, CmpIPredicate::slt, getLoopIndex(b, 3), end),
-                      compare(b, CmpIPredicate::eq, args[0],
-                              toI32(b, getLoopIndex(b, 2)))});
+            b.allOf({b.compare(CmpIPredicate::slt, getLoopIndex(b, 3), end),
+                     b.compare(CmpIPredicate::eq, args[0],
+                               b.toI32(getLoopIndex(b, 2)))});
         Value one = arith::ExtUIOp::create(b, b.getI32Type(), isMember);
-        return arith::AddIOp::create(b, args[1], one);
+        return b.add(args[1], one);
       });
 }
 
 /// `merge representative`: before `e` key j is the cluster that j represents.
-static Value attendMembers(ImplicitLocOpBuilder &b, AttendOp op,
-                           Value nearest) {
+static Value attendMembers(ValueBuilder &b, AttendOp op, Value nearest) {
   Value counts = createMemberCounts(b, op, nearest);
   Value tokens = getSizeValue(b, nearest, 1);
-  auto mask = [&](ImplicitLocOpBuilder &b, Value products) {
+  auto mask = [&](Value products) {
     return createScores(
         b, op, products, nearest,
-        [&](ImplicitLocOpBuilder &b, ValueRange args, Value i, Value j,
+        [&](ValueBuilder &b, ValueRange args, Value i, Value j,
             Value &isVisible) -> Value {
           Value block = getBlock(b, op, i);
           Value e = createExactStart(b, op, block, tokens);
-          Value isCluster = compare(b, CmpIPredicate::slt, j, e);
+          Value isCluster = b.compare(CmpIPredicate::slt, j, e);
           Value count = load(b, counts, {getLoopIndex(b, 0), block, j});
-          Value hasMembers =
-              compare(b, CmpIPredicate::sgt, count, createI32(b, 0));
-          isVisible = arith::SelectOp::create(
-              b, isCluster, hasMembers, compare(b, CmpIPredicate::sle, j, i));
+          Value hasMembers = b.compare(CmpIPredicate::sgt, count, b.i32(0));
+          isVisible = b.select(isCluster, hasMembers,
+                               b.compare(CmpIPredicate::sle, j, i));
           // Not chosen where a cluster has no members: the logarithm of 0.
-          Value log = math::LogOp::create(b, toF32(b, count));
-          return arith::SelectOp::create(
-              b, isCluster, arith::AddFOp::create(b, args[0], log), args[0]);
+          Value log = math::LogOp::create(b, b.toF32(count));
+          return b.select(isCluster, b.add(args[0], log), args[0]);
         });
   };
   return attendInBatches(b, op.getQuery(), splitHeads(b, op.getKey()),
@@ -215,82 +204,74 @@ static Value attendMembers(ImplicitLocOpBuilder &b, AttendOp op,
 /// products.
 ///
 /// Sums are added up where representatives point, so this is a dispatch.
-static Value averageClusters(ImplicitLocOpBuilder &b, AttendOp op,
-                             Value products, Value nearest) {
+static Value averageClusters(ValueBuilder &b, AttendOp op, Value products,
+                             Value nearest) {
   OpFoldResult size = getSize(b, nearest, 1);
-  SmallVector<Value> outputs = {products,
-                                createFilled(b, size, createF32(b, 0)),
-                                createFilled(b, size, createI32(b, 0))};
-  auto average = [&](ImplicitLocOpBuilder &b, ValueRange in, ValueRange out) {
-    Value zero = createIndex(b, 0), tokens = getSizeValue(b, out[1], 0);
-    auto ofRow = [&](ImplicitLocOpBuilder &b, Value k, Value g, Value t,
-                     ValueRange all) {
+  SmallVector<Value> outputs = {products, createFilled(b, size, b.f32(0)),
+                                createFilled(b, size, b.i32(0))};
+  auto average = [&](ValueBuilder &b, ValueRange in, ValueRange out) {
+    Value zero = b.index(0), tokens = getSizeValue(b, out[1], 0);
+    auto ofRow = [&](Value k, Value g, Value t, ValueRange all) {
       Value e = createExactStart(b, op, getBlock(b, op, t), tokens);
       // The representative of m, if queries know it: the first token otherwise,
       // whose sums are not changed then.
-      auto getCluster = [&](ImplicitLocOpBuilder &b, Value m, Value &isKnown) {
+      auto getCluster = [&](Value m, Value &isKnown) {
         Value n = load(b, in[0], {k, m});
-        isKnown = compare(b, CmpIPredicate::slt, n, toI32(b, e));
-        return toIndex(b,
-                       arith::SelectOp::create(b, isKnown, n, createI32(b, 0)));
+        isKnown = b.compare(CmpIPredicate::slt, n, b.toI32(e));
+        return b.toIndex(b.select(isKnown, n, b.i32(0)));
       };
-      auto clear = [&](ImplicitLocOpBuilder &b, Value m, ValueRange sums) {
-        return SmallVector<Value>{store(b, createF32(b, 0), sums[0], m),
-                                  store(b, createI32(b, 0), sums[1], m)};
+      auto clear = [&](Value m, ValueRange sums) {
+        return SmallVector<Value>{store(b, b.f32(0), sums[0], m),
+                                  store(b, b.i32(0), sums[1], m)};
       };
-      auto add = [&](ImplicitLocOpBuilder &b, Value m, ValueRange sums) {
-        Value isKnown, n = getCluster(b, m, isKnown);
-        Value term = arith::SelectOp::create(
-            b, isKnown, load(b, all[0], {k, g, t, m}), createF32(b, 0));
+      auto add = [&](Value m, ValueRange sums) {
+        Value isKnown, n = getCluster(m, isKnown);
+        Value term = b.select(isKnown, load(b, all[0], {k, g, t, m}), b.f32(0));
         Value one = arith::ExtUIOp::create(b, b.getI32Type(), isKnown);
-        Value sum = arith::AddFOp::create(b, load(b, sums[0], n), term);
-        Value count = arith::AddIOp::create(b, load(b, sums[1], n), one);
+        Value sum = b.add(load(b, sums[0], n), term);
+        Value count = b.add(load(b, sums[1], n), one);
         return SmallVector<Value>{store(b, sum, sums[0], n),
                                   store(b, count, sums[1], n)};
       };
-      SmallVector<Value> sums = createFor(b, zero, e, all.drop_front(), clear);
-      sums = createFor(b, zero, e, sums, add);
-      auto put = [&](ImplicitLocOpBuilder &b, Value m, ValueRange scores) {
-        Value isKnown, n = getCluster(b, m, isKnown);
-        Value mean = arith::DivFOp::create(b, load(b, sums[0], n),
-                                           toF32(b, load(b, sums[1], n)));
+      SmallVector<Value> sums = b.loop(zero, e, 1, all.drop_front(), clear);
+      sums = b.loop(zero, e, 1, sums, add);
+      auto put = [&](Value m, ValueRange scores) {
+        Value isKnown, n = getCluster(m, isKnown);
+        Value mean = b.div(load(b, sums[0], n), b.toF32(load(b, sums[1], n)));
         return SmallVector<Value>{store(b, mean, scores[0], {k, g, t, m})};
       };
-      Value scores = createFor(b, zero, e, all.front(), put).front();
+      Value scores = b.loop(zero, e, 1, all.front(), put).front();
       return SmallVector<Value>{scores, sums[0], sums[1]};
     };
-    auto overTokens = [&](ImplicitLocOpBuilder &b, Value k, Value g,
-                          ValueRange all) {
-      return createFor(b, zero, tokens, all,
-                       [&](ImplicitLocOpBuilder &b, Value t, ValueRange all) {
-                         return ofRow(b, k, g, t, all);
-                       });
+    auto overTokens = [&](Value k, Value g, ValueRange all) {
+      return b.loop(zero, tokens, 1, all, [&](Value t, ValueRange all) {
+        return ofRow(k, g, t, all);
+      });
     };
-    auto overGroup = [&](ImplicitLocOpBuilder &b, Value k, ValueRange all) {
-      return createFor(b, zero, getSizeValue(b, out[0], 1), all,
-                       [&](ImplicitLocOpBuilder &b, Value g, ValueRange all) {
-                         return overTokens(b, k, g, all);
-                       });
+    auto overGroup = [&](Value k, ValueRange all) {
+      return b.loop(
+          zero, getSizeValue(b, out[0], 1), 1, all,
+          [&](Value g, ValueRange all) { return overTokens(k, g, all); });
     };
-    return createFor(b, zero, getSizeValue(b, out[0], 0), out, overGroup);
+    return b.loop(zero, getSizeValue(b, out[0], 0), 1, out, overGroup);
   };
   return iree::createDispatch(b, nearest, outputs, average).front();
 }
 
 /// `merge mean`: before `e` keys are members of clusters. They have the
 /// cluster's score, and together the mean of their values.
-static Value attendMeans(ImplicitLocOpBuilder &b, AttendOp op, Value nearest) {
+static Value attendMeans(ValueBuilder &b, AttendOp op, Value nearest) {
   Value tokens = getSizeValue(b, nearest, 1);
-  auto mask = [&](ImplicitLocOpBuilder &b, Value products) {
+  auto mask = [&](Value products) {
     return createScores(
         b, op, averageClusters(b, op, products, nearest), nearest,
-        [&](ImplicitLocOpBuilder &b, ValueRange args, Value i, Value j,
+        [&](ValueBuilder &b, ValueRange args, Value i, Value j,
             Value &isVisible) -> Value {
           Value e = createExactStart(b, op, getBlock(b, op, i), tokens);
-          isVisible = arith::SelectOp::create(
-              b, compare(b, CmpIPredicate::slt, j, e),
-              compare(b, CmpIPredicate::slt, args[1], toI32(b, e)),
-              compare(b, CmpIPredicate::sle, j, i));
+          isVisible =
+              b.select(b.compare(CmpIPredicate::slt, j, e),
+                       b.compare(CmpIPredicate::slt, args[1], b.toI32(e)),
+                       b.compare(CmpIPredicate::sle, j, i));
           return args[0];
         });
   };
@@ -310,7 +291,7 @@ struct BatchAttend final : OpRewritePattern<AttendOp> {
     RankedTensorType keys = op.getKey().getType();
     if (queries.isDynamicDim(1) || keys.isDynamicDim(1) || keys.isDynamicDim(2))
       return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value nearest = createNearest(b, op);
     if (op.getMode() == AttendMode::Copy)
       rewriter.replaceOp(op, attendCopy(b, op, nearest));

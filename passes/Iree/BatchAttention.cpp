@@ -29,47 +29,46 @@ using arith::CmpIPredicate;
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// True if the query of position i of the call sees key j.
-static Value isVisible(ImplicitLocOpBuilder &b, AttentionOp op, Value past,
-                       Value i, Value j) {
-  Value position = arith::AddIOp::create(b, i, past);
+static Value isVisible(ValueBuilder &b, AttentionOp op, Value past, Value i,
+                       Value j) {
+  Value position = b.add(i, past);
   SmallVector<Value> conditions;
   if (op.getCausal())
-    conditions.push_back(compare(b, CmpIPredicate::sle, j, position));
+    conditions.push_back(b.compare(CmpIPredicate::sle, j, position));
   if (std::optional<int64_t> window = op.getWindow()) {
-    Value start = arith::SubIOp::create(b, position, createIndex(b, *window));
-    Value isNear = compare(b, CmpIPredicate::sgt, j, start);
-    Value isSink = compare(b, CmpIPredicate::slt, j,
-                           createIndex(b, op.getSinks().value_or(0)));
-    conditions.push_back(arith::OrIOp::create(b, isNear, isSink));
+    Value start = b.sub(position, b.index(*window));
+    Value isNear = b.compare(CmpIPredicate::sgt, j, start);
+    Value isSink =
+        b.compare(CmpIPredicate::slt, j, b.index(op.getSinks().value_or(0)));
+    conditions.push_back(b.either(isNear, isSink));
   }
-  return allOf(b, conditions);
+  return b.allOf(conditions);
 }
 
 /// The scores of K x G x T x S, scaled and masked.
-static Value maskScores(ImplicitLocOpBuilder &b, AttentionOp op, Value scores) {
-  Value past = arith::SubIOp::create(b, getSizeValue(b, op.getKey(), 0),
-                                     getSizeValue(b, op.getQuery(), 0));
+static Value maskScores(ValueBuilder &b, AttentionOp op, Value scores) {
+  Value past =
+      b.sub(getSizeValue(b, op.getKey(), 0), getSizeValue(b, op.getQuery(), 0));
   SmallVector<Value> inputs = {scores};
   if (op.getMask())
     inputs.push_back(op.getMask());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < 4; ++dim)
     sizes.push_back(getSize(b, scores, dim));
-  return createLoops(
-      b, op.getMask() ? "kgts,ts->kgts" : "kgts->kgts", inputs,
-      createEmpty(b, sizes, b.getF32Type()),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value scale = createF32(b, static_cast<float>(op.getEffectiveScale()));
-        Value score = arith::MulFOp::create(b, args[0], scale);
-        if (op.getMask())
-          score = arith::AddFOp::create(b, score, args[1]);
-        if (!op.getCausal())
-          return score;
-        Value visible =
-            isVisible(b, op, past, getLoopIndex(b, 2), getLoopIndex(b, 3));
-        return arith::SelectOp::create(b, visible, score,
-                                       createF32(b, -kInfinity));
-      });
+  return createLoops(b, op.getMask() ? "kgts,ts->kgts" : "kgts->kgts", inputs,
+                     createEmpty(b, sizes, b.getF32Type()),
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
+                       Value scale =
+                           b.f32(static_cast<float>(op.getEffectiveScale()));
+                       Value score = b.mul(args[0], scale);
+                       if (op.getMask())
+                         score = b.add(score, args[1]);
+                       if (!op.getCausal())
+                         return score;
+                       Value visible = isVisible(
+                           b, op, past, getLoopIndex(b, 2), getLoopIndex(b, 3));
+                       return b.select(visible, score, b.f32(-kInfinity));
+                     });
 }
 
 namespace {
@@ -85,15 +84,14 @@ struct BatchAttention final : OpRewritePattern<AttentionOp> {
     if (queries.isDynamicDim(1) || keys.isDynamicDim(1) || keys.isDynamicDim(2))
       return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
 
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Type f32 = b.getF32Type();
     Value key = transpose(b, convert(b, op.getKey(), f32), {1, 0, 2});
     Value value = transpose(b, convert(b, op.getValue(), f32), {1, 0, 2});
     rewriter.replaceOp(
-        op, attendInBatches(b, op.getQuery(), key, value,
-                            [&](ImplicitLocOpBuilder &b, Value scores) {
-                              return maskScores(b, op, scores);
-                            }));
+        op, attendInBatches(b, op.getQuery(), key, value, [&](Value scores) {
+          return maskScores(b, op, scores);
+        }));
     return success();
   }
 };

@@ -33,14 +33,6 @@ using arith::CmpIPredicate;
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-static Value add(ImplicitLocOpBuilder &b, Value x, Value y) {
-  return arith::AddIOp::create(b, x, y);
-}
-
-static Value sub(ImplicitLocOpBuilder &b, Value x, Value y) {
-  return arith::SubIOp::create(b, x, y);
-}
-
 /// What the plan says of the heads of the op's layer; nothing where the table
 /// is not defined in the module.
 static SmallVector<HeadPlace> getPlaces(ClusterAttentionOp op) {
@@ -64,16 +56,20 @@ static SmallVector<HeadPlace> getPlaces(ClusterAttentionOp op) {
   return places;
 }
 
+/// The tokens before the block at hand.
+static Value getBlockStart(ValueBuilder &b, ClusterAttentionOp op) {
+  return b.sub(op.getPast(), b.rem(op.getPast(), op.getBlock()));
+}
+
 /// The most keys that a head of this layer may see: its clusters, of which
 /// there are no more than tokens that have left the window, and exact tokens.
-static Value createMostKeys(ImplicitLocOpBuilder &b, ClusterAttentionOp op) {
-  Value past = op.getPast(), zero = createIndex(b, 0);
-  Value end = add(b, past, getSizeValue(b, op.getQuery(), 0));
+static Value createMostKeys(ValueBuilder &b, ClusterAttentionOp op) {
+  Value past = op.getPast(), zero = b.index(0);
+  Value end = b.add(past, getSizeValue(b, op.getQuery(), 0));
   SmallVector<HeadPlace> places = getPlaces(op);
   if (places.empty())
     return end;
-  Value started = sub(
-      b, past, arith::RemUIOp::create(b, past, createIndex(b, op.getBlock())));
+  Value started = getBlockStart(b, op);
   Value most = zero;
   std::set<std::pair<int64_t, int64_t>> seen;
   for (const HeadPlace &place : places) {
@@ -81,10 +77,9 @@ static Value createMostKeys(ImplicitLocOpBuilder &b, ClusterAttentionOp op) {
       continue;
     Value left = zero;
     if (place.window >= 0)
-      left = subOrZero(b, started, createIndex(b, place.window));
-    Value clusters =
-        arith::MinSIOp::create(b, left, createIndex(b, place.capacity));
-    most = arith::MaxSIOp::create(b, most, add(b, clusters, sub(b, end, left)));
+      left = b.max(b.sub(started, place.window), zero);
+    Value clusters = b.min(left, b.index(place.capacity));
+    most = b.max(most, b.add(clusters, b.sub(end, left)));
   }
   return most;
 }
@@ -94,7 +89,7 @@ namespace {
 /// `most` of them.
 class SeenKeys {
 public:
-  SeenKeys(ImplicitLocOpBuilder &b, ClusterAttentionOp op)
+  SeenKeys(ValueBuilder &b, ClusterAttentionOp op)
       : op(op), kvHeads(getSize(b, op.getHeads(), 1)),
         most(OpFoldResult(createMostKeys(b, op))) {
     // Slices first: then all layers have the same code.
@@ -106,56 +101,55 @@ public:
             b.getF32Type()),
         heads, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
     counts = takeSlice(b, op.getCounts(), 0, op.getLayer());
-    firsts = createLoops(
-        b, "->k", {}, createEmpty(b, kvHeads, b.getI32Type()),
-        [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
-          return toI32(b, getHead(b, getLoopIndex(b, 0))
-                              .getFirstExact(b, op.getPast(), op.getBlock()));
-        });
+    firsts = createLoops(b, "->k", {}, createEmpty(b, kvHeads, b.getI32Type()),
+                         [&](ValueBuilder &b, ValueRange) -> Value {
+                           return b.toI32(
+                               getHead(b, getLoopIndex(b, 0))
+                                   .getFirstExact(b, getBlockStart(b, op)));
+                         });
   }
 
   /// K x S x D of `rows`, in f32.
-  Value gather(ImplicitLocOpBuilder &b, Value rows) {
-    Value last = sub(b, add(b, op.getPast(), getSizeValue(b, op.getQuery(), 0)),
-                     createIndex(b, 1));
-    Value numbers = createLoops(
-        b, "k,k->ks", {counts, firsts},
-        createEmpty(b, {kvHeads, most}, b.getI32Type()),
-        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          ClusterHead plan = getHead(b, getLoopIndex(b, 0));
-          Value count = toIndex(b, args[0]), j = getLoopIndex(b, 1);
-          Value isCluster = compare(b, CmpIPredicate::slt, j, count);
-          Value token = add(b, toIndex(b, args[1]), subOrZero(b, j, count));
-          // Keys past the end are masked; they read a row that is initialised.
-          token = arith::MinSIOp::create(b, token, last);
-          return toI32(b, arith::SelectOp::create(b, isCluster,
-                                                  add(b, plan.meanRow, j),
-                                                  plan.getRow(b, token)));
-        });
+  Value gather(ValueBuilder &b, Value rows) {
+    Value last = b.sub(b.add(op.getPast(), getSizeValue(b, op.getQuery(), 0)),
+                       b.index(1));
+    Value numbers =
+        createLoops(b, "k,k->ks", {counts, firsts},
+                    createEmpty(b, {kvHeads, most}, b.getI32Type()),
+                    [&](ValueBuilder &b, ValueRange args) -> Value {
+                      ClusterHead plan = getHead(b, getLoopIndex(b, 0));
+                      Value count = b.toIndex(args[0]), j = getLoopIndex(b, 1);
+                      Value isCluster = b.compare(CmpIPredicate::slt, j, count);
+                      Value token = b.add(b.toIndex(args[1]),
+                                          b.max(b.sub(j, count), b.index(0)));
+                      // Keys past the end are masked; they read a row that is
+                      // initialised.
+                      token = b.min(token, last);
+                      return b.toI32(b.select(isCluster, b.add(plan.meanRow, j),
+                                              plan.getRow(b, token)));
+                    });
     return createLoops(
         b, "ks->ksd", numbers,
         createEmpty(b, {kvHeads, most, getSize(b, rows, 1)}, b.getF32Type()),
-        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          return toF32(
-              b, load(b, rows, {toIndex(b, args[0]), getLoopIndex(b, 2)}));
+        [&](ValueBuilder &b, ValueRange args) -> Value {
+          return b.toF32(
+              load(b, rows, {b.toIndex(args[0]), getLoopIndex(b, 2)}));
         });
   }
 
   /// The scores of K x G x T x S: scaled, with log n of clusters, and masked.
-  Value mask(ImplicitLocOpBuilder &b, Value scores) {
+  Value mask(ValueBuilder &b, Value scores) {
     // log n: a cluster of n tokens weighs as n equal keys would.
     Value bias = createLoops(
         b, "k->ks", counts, createEmpty(b, {kvHeads, most}, b.getF32Type()),
-        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        [&](ValueBuilder &b, ValueRange args) -> Value {
           ClusterHead plan = getHead(b, getLoopIndex(b, 0));
           Value j = getLoopIndex(b, 1);
           Value isCluster =
-              compare(b, CmpIPredicate::slt, j, toIndex(b, args[0]));
-          Value cluster =
-              arith::SelectOp::create(b, isCluster, j, createIndex(b, 0));
-          Value n = load(b, op.getWeights(), add(b, plan.unit, cluster));
-          return arith::SelectOp::create(
-              b, isCluster, math::LogOp::create(b, n), createF32(b, 0));
+              b.compare(CmpIPredicate::slt, j, b.toIndex(args[0]));
+          Value cluster = b.select(isCluster, j, b.index(0));
+          Value n = load(b, op.getWeights(), b.add(plan.unit, cluster));
+          return b.select(isCluster, math::LogOp::create(b, n), b.f32(0));
         });
     SmallVector<OpFoldResult> sizes;
     for (int64_t dim = 0; dim < 4; ++dim)
@@ -163,25 +157,24 @@ public:
     return createLoops(
         b, "kgts,ks,k,k->kgts", {scores, bias, counts, firsts},
         createEmpty(b, sizes, b.getF32Type()),
-        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          Value scale =
-              createF32(b, static_cast<float>(op.getEffectiveScale()));
-          Value score = arith::AddFOp::create(
-              b, arith::MulFOp::create(b, args[0], scale), args[1]);
+        [&](ValueBuilder &b, ValueRange args) -> Value {
+          Value scale = b.f32(static_cast<float>(op.getEffectiveScale()));
+          Value score = b.add(b.mul(args[0], scale), args[1]);
           // Key j is token first + j - count.
-          Value position = add(b, op.getPast(), getLoopIndex(b, 2));
-          Value end = add(b, sub(b, position, toIndex(b, args[3])),
-                          toIndex(b, args[2]));
+          Value position = b.add(op.getPast(), getLoopIndex(b, 2));
+          Value end =
+              b.add(b.sub(position, b.toIndex(args[3])), b.toIndex(args[2]));
           Value isVisible =
-              compare(b, CmpIPredicate::sle, getLoopIndex(b, 3), end);
-          return arith::SelectOp::create(b, isVisible, score,
-                                         createF32(b, -kInfinity));
+              b.compare(CmpIPredicate::sle, getLoopIndex(b, 3), end);
+          return b.select(isVisible, score, b.f32(-kInfinity));
         });
   }
 
 private:
-  ClusterHead getHead(ImplicitLocOpBuilder &b, Value head) {
-    return ClusterHead(b, heads, createIndex(b, 0), head);
+  ClusterHead getHead(ValueBuilder &b, Value head) {
+    return ClusterHead(b, b.getI32Type(), [&](Value column) {
+      return load(b, heads, {b.index(0), head, column});
+    });
   }
 
   ClusterAttentionOp op;
@@ -202,15 +195,14 @@ struct BatchClusterAttention final : OpRewritePattern<ClusterAttentionOp> {
     if (queries.isDynamicDim(1) || queries.isDynamicDim(2) ||
         op.getHeads().getType().isDynamicDim(1))
       return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     SeenKeys seen(b, op);
     Value keys = seen.gather(b, op.getKeys());
     Value values = seen.gather(b, op.getValues());
     rewriter.replaceOp(
-        op, attendInBatches(b, op.getQuery(), keys, values,
-                            [&](ImplicitLocOpBuilder &b, Value scores) {
-                              return seen.mask(b, scores);
-                            }));
+        op, attendInBatches(b, op.getQuery(), keys, values, [&](Value scores) {
+          return seen.mask(b, scores);
+        }));
     return success();
   }
 };

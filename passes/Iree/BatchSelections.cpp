@@ -46,7 +46,7 @@ static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 //===----------------------------------------------------------------------===//
 
 /// T x d, or T x H x d, as H x T x d in f32.
-static Value createRows(ImplicitLocOpBuilder &b, Value tokens) {
+static Value createRows(ValueBuilder &b, Value tokens) {
   auto type = cast<RankedTensorType>(tokens.getType());
   if (type.getRank() == 3)
     return transpose(b, convert(b, tokens, b.getF32Type()), {1, 0, 2});
@@ -58,61 +58,56 @@ static Value createRows(ImplicitLocOpBuilder &b, Value tokens) {
 }
 
 /// For each row 1/|x|, or NaN for a row without a direction.
-static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
+static Value createInverseNorms(ValueBuilder &b, Value rows) {
   SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0), getSize(b, rows, 1)};
   Value squares =
-      createLoops(b, "htd->ht", rows, createFilled(b, sizes, createF32(b, 0)),
-                  [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                    Value square = arith::MulFOp::create(b, args[0], args[0]);
-                    return arith::AddFOp::create(b, args[1], square);
+      createLoops(b, "htd->ht", rows, createFilled(b, sizes, b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
+                    Value square = b.mul(args[0], args[0]);
+                    return b.add(args[1], square);
                   });
   return createLoops(
       b, "ht->ht", squares, createEmpty(b, sizes, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      [](ValueBuilder &b, ValueRange args) -> Value {
         // False for a NaN as well: the comparisons are ordered.
-        Value hasDirection = allOf(
-            b,
-            {compare(b, CmpFPredicate::OGT, args[0], createF32(b, 0)),
-             compare(b, CmpFPredicate::OLT, args[0], createF32(b, kInfinity))});
+        Value hasDirection =
+            b.allOf({b.compare(CmpFPredicate::OGT, args[0], b.f32(0)),
+                     b.compare(CmpFPredicate::OLT, args[0], b.f32(kInfinity))});
         Value norm = math::SqrtOp::create(b, args[0]);
-        Value inverse = arith::DivFOp::create(b, createF32(b, 1), norm);
-        return arith::SelectOp::create(b, hasDirection, inverse,
-                                       createF32(b, kNaN));
+        Value inverse = b.div(b.f32(1), norm);
+        return b.select(hasDirection, inverse, b.f32(kNaN));
       });
 }
 
 /// The cosine of every row with every row of its head, H x T x T; -infinity if
 /// a row has no direction.
-static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
-                           Similarity similarity) {
+static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity) {
   Value dots = multiplyBatches(b, rows, rows, /*byRows=*/true);
   Value inverse = createInverseNorms(b, rows);
   return createLoops(b, "hts,ht,hs->hts", {dots, inverse, inverse},
                      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), dots),
                                  b.getF32Type()),
-                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
                        // One norm after the other, for the reason that the
                        // definition gives.
-                       Value cos = arith::MulFOp::create(b, args[0], args[2]);
-                       cos = arith::MulFOp::create(b, cos, args[1]);
+                       Value cos = b.mul(args[0], args[2]);
+                       cos = b.mul(cos, args[1]);
                        if (similarity == Similarity::Absolute)
                          cos = math::AbsFOp::create(b, cos);
-                       Value exists = compare(b, CmpFPredicate::ORD, cos, cos);
-                       return arith::SelectOp::create(b, exists, cos,
-                                                      createF32(b, -kInfinity));
+                       Value exists = b.compare(CmpFPredicate::ORD, cos, cos);
+                       return b.select(exists, cos, b.f32(-kInfinity));
                      });
 }
 
 /// Theta of each head.
 template <typename OpTy>
-static Value createThetas(ImplicitLocOpBuilder &b, OpTy op,
-                          OpFoldResult heads) {
+static Value createThetas(ValueBuilder &b, OpTy op, OpFoldResult heads) {
   if (!op.getTaus())
     return createFilled(b, heads,
-                        createF32(b, thetaOfTau(op.getTau().convertToFloat())));
+                        b.f32(thetaOfTau(op.getTau().convertToFloat())));
   return createLoops(b, "h->h", op.getTaus(),
                      createEmpty(b, heads, b.getF32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                     [](ValueBuilder &b, ValueRange args) -> Value {
                        return createTheta(b, args[0]);
                      });
 }
@@ -121,73 +116,69 @@ static Value createThetas(ImplicitLocOpBuilder &b, OpTy op,
 // Flags: sets of tokens, H x T, 1 for a member
 //===----------------------------------------------------------------------===//
 
-static Value isSet(ImplicitLocOpBuilder &b, Value flag) {
-  return compare(b, CmpIPredicate::ne, flag, createI32(b, 0));
+static Value isSet(ValueBuilder &b, Value flag) {
+  return b.compare(CmpIPredicate::ne, flag, b.i32(0));
 }
 
-static Value isNotSet(ImplicitLocOpBuilder &b, Value flag) {
-  return compare(b, CmpIPredicate::eq, flag, createI32(b, 0));
+static Value isNotSet(ValueBuilder &b, Value flag) {
+  return b.compare(CmpIPredicate::eq, flag, b.i32(0));
 }
 
-static Value toFlag(ImplicitLocOpBuilder &b, Value isMember) {
+static Value toFlag(ValueBuilder &b, Value isMember) {
   return arith::ExtUIOp::create(b, b.getI32Type(), isMember);
 }
 
 /// For each token, whether one of `among` has a cosine of at least theta with
 /// it; an earlier one if `isBefore`.
-static Value createCovered(ImplicitLocOpBuilder &b, Value cosines, Value thetas,
+static Value createCovered(ValueBuilder &b, Value cosines, Value thetas,
                            Value among, bool isBefore) {
   SmallVector<OpFoldResult> sizes = {getSize(b, cosines, 0),
                                      getSize(b, cosines, 1)};
   return createLoops(
       b, "hts,hs,h->ht", {cosines, among, thetas},
-      createFilled(b, sizes, createI32(b, 0)),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      createFilled(b, sizes, b.i32(0)),
+      [&](ValueBuilder &b, ValueRange args) -> Value {
         SmallVector<Value> conditions = {
-            isSet(b, args[1]),
-            compare(b, CmpFPredicate::OGE, args[0], args[2])};
+            isSet(b, args[1]), b.compare(CmpFPredicate::OGE, args[0], args[2])};
         if (isBefore)
-          conditions.push_back(compare(b, CmpIPredicate::slt,
-                                       getLoopIndex(b, 2), getLoopIndex(b, 1)));
-        return arith::OrIOp::create(b, args[3],
-                                    toFlag(b, allOf(b, conditions)));
+          conditions.push_back(b.compare(CmpIPredicate::slt, getLoopIndex(b, 2),
+                                         getLoopIndex(b, 1)));
+        return b.either(args[3], toFlag(b, b.allOf(conditions)));
       });
 }
 
 /// The tokens of `lhs` that are not in `rhs`.
-static Value createDifference(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+static Value createDifference(ValueBuilder &b, Value lhs, Value rhs) {
   return createLoops(
       b, "ht,ht->ht", {lhs, rhs},
       createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), lhs), b.getI32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::SelectOp::create(b, isSet(b, args[1]), createI32(b, 0),
-                                       args[0]);
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.select(isSet(b, args[1]), b.i32(0), args[0]);
       });
 }
 
 /// How many tokens of each head are in a set.
-static Value createCounts(ImplicitLocOpBuilder &b, Value flags) {
+static Value createCounts(ValueBuilder &b, Value flags) {
   return createLoops(b, "ht->h", flags,
-                     createFilled(b, getSize(b, flags, 0), createI32(b, 0)),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return arith::AddIOp::create(b, args[1], args[0]);
+                     createFilled(b, getSize(b, flags, 0), b.i32(0)),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.add(args[1], args[0]);
                      });
 }
 
 /// `against all`: no earlier token covers t.
-static Value createKeptOfAll(ImplicitLocOpBuilder &b, Value cosines,
-                             Value thetas) {
+static Value createKeptOfAll(ValueBuilder &b, Value cosines, Value thetas) {
   SmallVector<OpFoldResult> sizes = {getSize(b, cosines, 0),
                                      getSize(b, cosines, 1)};
-  Value all = createFilled(b, sizes, createI32(b, 1));
+  Value all = createFilled(b, sizes, b.i32(1));
   return createDifference(
       b, all, createCovered(b, cosines, thetas, all, /*isBefore=*/true));
 }
 
 /// `rule paper`: the inherited tokens that no earlier inherited one covers, and
 /// the others that none of those covers, earlier or later.
-static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
-                               Value thetas, Value inherited) {
+static Value createKeptOfPaper(ValueBuilder &b, Value cosines, Value thetas,
+                               Value inherited) {
   Value valid = createDifference(
       b, inherited,
       createCovered(b, cosines, thetas, inherited, /*isBefore=*/true));
@@ -195,10 +186,9 @@ static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
   return createLoops(b, "ht,ht,ht->ht", {inherited, valid, covered},
                      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), valid),
                                  b.getI32Type()),
-                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return arith::SelectOp::create(
-                           b, isSet(b, args[0]), args[1],
-                           toFlag(b, isNotSet(b, args[2])));
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.select(isSet(b, args[0]), args[1],
+                                       toFlag(b, isNotSet(b, args[2])));
                      });
 }
 
@@ -214,40 +204,37 @@ struct Kept {
 } // namespace
 
 /// Whether token t of head h is kept, given the first `size` ids of the head.
-using KeepRule = function_ref<Value(ImplicitLocOpBuilder &, ValueRange inputs,
-                                    Value h, Value t, Value ids, Value size)>;
+using KeepRule = function_ref<Value(ValueBuilder &, ValueRange inputs, Value h,
+                                    Value t, Value ids, Value size)>;
 
 /// Visits the tokens of each head in order; `rule` uses nothing but `inputs`
 /// and its own arguments.
-static Kept createScan(ImplicitLocOpBuilder &b, ValueRange inputs,
+static Kept createScan(ValueBuilder &b, ValueRange inputs,
                        ArrayRef<OpFoldResult> sizes, KeepRule rule) {
-  SmallVector<Value> outputs = {
-      createFilled(b, sizes, createI32(b, 0)),
-      createFilled(b, sizes, createI32(b, -1)),
-      createFilled(b, sizes.front(), createI32(b, 0))};
-  auto scan = [&](ImplicitLocOpBuilder &b, ValueRange in, ValueRange out) {
-    Value zero = createIndex(b, 0);
+  SmallVector<Value> outputs = {createFilled(b, sizes, b.i32(0)),
+                                createFilled(b, sizes, b.i32(-1)),
+                                createFilled(b, sizes.front(), b.i32(0))};
+  auto scan = [&](ValueBuilder &b, ValueRange in, ValueRange out) {
+    Value zero = b.index(0);
     Value heads = getSizeValue(b, out[0], 0),
           tokens = getSizeValue(b, out[0], 1);
-    auto ofHead = [&](ImplicitLocOpBuilder &b, Value h, ValueRange all) {
-      auto visit = [&](ImplicitLocOpBuilder &b, Value t, ValueRange carried) {
+    auto ofHead = [&](Value h, ValueRange all) {
+      auto visit = [&](Value t, ValueRange carried) {
         Value size = carried[2];
         Value isKept = rule(b, in, h, t, carried[1], size);
         // Written for every token; what is not kept is overwritten by the next.
-        Value id =
-            arith::SelectOp::create(b, isKept, toI32(b, t), createI32(b, -1));
+        Value id = b.select(isKept, b.toI32(t), b.i32(-1));
         Value one = arith::IndexCastUIOp::create(b, b.getIndexType(), isKept);
         return SmallVector<Value>{
             store(b, toFlag(b, isKept), carried[0], {h, t}),
-            store(b, id, carried[1], {h, size}),
-            arith::AddIOp::create(b, size, one)};
+            store(b, id, carried[1], {h, size}), b.add(size, one)};
       };
       SmallVector<Value> results =
-          createFor(b, zero, tokens, {all[0], all[1], zero}, visit);
-      results[2] = store(b, toI32(b, results[2]), all[2], h);
+          b.loop(zero, tokens, 1, {all[0], all[1], zero}, visit);
+      results[2] = store(b, b.toI32(results[2]), all[2], h);
       return results;
     };
-    return createFor(b, zero, heads, out, ofHead);
+    return b.loop(zero, heads, 1, out, ofHead);
   };
   SmallVector<Value> results = iree::createDispatch(b, inputs, outputs, scan);
   return {results[0], results[1], results[2]};
@@ -255,32 +242,28 @@ static Kept createScan(ImplicitLocOpBuilder &b, ValueRange inputs,
 
 /// `against kept` and `rule covering`: no earlier kept token covers t. A token
 /// is compared with those that are kept, of which there may be few.
-static Kept createCovering(ImplicitLocOpBuilder &b, Value cosines,
-                           Value thetas) {
+static Kept createCovering(ValueBuilder &b, Value cosines, Value thetas) {
   return createScan(
       b, {cosines, thetas}, {getSize(b, cosines, 0), getSize(b, cosines, 1)},
-      [](ImplicitLocOpBuilder &b, ValueRange in, Value h, Value t, Value ids,
+      [](ValueBuilder &b, ValueRange in, Value h, Value t, Value ids,
          Value size) -> Value {
-        auto compareWith = [&](ImplicitLocOpBuilder &b, Value j,
-                               ValueRange covered) {
-          Value s = toIndex(b, load(b, ids, {h, j}));
-          Value covers = compare(b, CmpFPredicate::OGE,
-                                 load(b, in[0], {h, t, s}), load(b, in[1], h));
-          return SmallVector<Value>{
-              arith::OrIOp::create(b, covered[0], covers)};
+        auto compareWith = [&](Value j, ValueRange covered) {
+          Value s = b.toIndex(load(b, ids, {h, j}));
+          Value covers = b.compare(
+              CmpFPredicate::OGE, load(b, in[0], {h, t, s}), load(b, in[1], h));
+          return SmallVector<Value>{b.either(covered[0], covers)};
         };
-        Value covered = createFor(b, createIndex(b, 0), size,
-                                  createBool(b, false), compareWith)
-                            .front();
-        return arith::XOrIOp::create(b, covered, createBool(b, true));
+        Value covered =
+            b.loop(b.index(0), size, 1, b.boolean(false), compareWith).front();
+        return arith::XOrIOp::create(b, covered, b.boolean(true));
       });
 }
 
 /// The set `flags` as a list.
-static Kept createList(ImplicitLocOpBuilder &b, Value flags) {
+static Kept createList(ValueBuilder &b, Value flags) {
   return createScan(
       b, flags, {getSize(b, flags, 0), getSize(b, flags, 1)},
-      [](ImplicitLocOpBuilder &b, ValueRange in, Value h, Value t, Value,
+      [](ValueBuilder &b, ValueRange in, Value h, Value t, Value,
          Value) -> Value { return isSet(b, load(b, in[0], {h, t})); });
 }
 
@@ -290,52 +273,50 @@ static Kept createList(ImplicitLocOpBuilder &b, Value flags) {
 
 /// For each token the smallest id of a kept one that has the largest cosine
 /// with it, not later than the token if `isCausal`; its own id if it is kept.
-static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value flags,
+static Value createNearest(ValueBuilder &b, Value cosines, Value flags,
                            bool isCausal) {
   SmallVector<OpFoldResult> sizes = {getSize(b, cosines, 0),
                                      getSize(b, cosines, 1)};
-  auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
+  auto improve = [&](ValueBuilder &b, ValueRange args) {
     Value cos = args[0], best = args[2], owner = args[3];
-    Value id = toI32(b, getLoopIndex(b, 2));
+    Value id = b.toI32(getLoopIndex(b, 2));
     // Ties go to the smallest id whatever the order of the loop.
-    Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
-                            compare(b, CmpIPredicate::slt, id, owner)});
-    Value isBetter = arith::OrIOp::create(
-        b, compare(b, CmpFPredicate::OGT, cos, best), isTie);
+    Value isTie = b.allOf({b.compare(CmpFPredicate::OEQ, cos, best),
+                           b.compare(CmpIPredicate::slt, id, owner)});
+    Value isBetter = b.either(b.compare(CmpFPredicate::OGT, cos, best), isTie);
     SmallVector<Value> conditions = {isSet(b, args[1]), isBetter};
     if (isCausal)
-      conditions.push_back(compare(b, CmpIPredicate::sle, getLoopIndex(b, 2),
-                                   getLoopIndex(b, 1)));
-    Value wins = allOf(b, conditions);
-    return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
-                              arith::SelectOp::create(b, wins, id, owner)};
+      conditions.push_back(b.compare(CmpIPredicate::sle, getLoopIndex(b, 2),
+                                     getLoopIndex(b, 1)));
+    Value wins = b.allOf(conditions);
+    return SmallVector<Value>{b.select(wins, cos, best),
+                              b.select(wins, id, owner)};
   };
-  Value lowest = createFilled(b, sizes, createF32(b, -kInfinity));
-  Value none = createFilled(b, sizes, createI32(b, -1));
+  Value lowest = createFilled(b, sizes, b.f32(-kInfinity));
+  Value none = createFilled(b, sizes, b.i32(-1));
   Value owner = createLoops(b, "hts,hs->ht", {cosines, flags},
                             ValueRange{lowest, none}, improve)[1];
-  return createLoops(
-      b, "ht,ht->ht", {flags, owner}, createEmpty(b, sizes, b.getI32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::SelectOp::create(b, isSet(b, args[0]),
-                                       toI32(b, getLoopIndex(b, 1)), args[1]);
-      });
+  return createLoops(b, "ht,ht->ht", {flags, owner},
+                     createEmpty(b, sizes, b.getI32Type()),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.select(isSet(b, args[0]),
+                                       b.toI32(getLoopIndex(b, 1)), args[1]);
+                     });
 }
 
 /// For each representative, in the order of ids, how many tokens it stands for.
-static Value createWeights(ImplicitLocOpBuilder &b, Value ids, Value nearest) {
+static Value createWeights(ValueBuilder &b, Value ids, Value nearest) {
   return createLoops(
       b, "hj,ht->hj", {ids, nearest},
-      createFilled(b, tensor::getMixedSizes(b, b.getLoc(), ids),
-                   createI32(b, 0)),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value isMember = compare(b, CmpIPredicate::eq, args[0], args[1]);
-        return arith::AddIOp::create(b, args[2], toFlag(b, isMember));
+      createFilled(b, tensor::getMixedSizes(b, b.getLoc(), ids), b.i32(0)),
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        Value isMember = b.compare(CmpIPredicate::eq, args[0], args[1]);
+        return b.add(args[2], toFlag(b, isMember));
       });
 }
 
 /// `part` with heads, of which there is one where selections are not per head.
-static Value withHeads(ImplicitLocOpBuilder &b, Value part) {
+static Value withHeads(ValueBuilder &b, Value part) {
   auto type = cast<RankedTensorType>(part.getType());
   if (type.getRank() == 2)
     return part;
@@ -346,7 +327,7 @@ static Value withHeads(ImplicitLocOpBuilder &b, Value part) {
 }
 
 /// `part` as selections over `tokens` have it.
-static Value asPart(ImplicitLocOpBuilder &b, Value part, Value tokens) {
+static Value asPart(ValueBuilder &b, Value part, Value tokens) {
   if (cast<RankedTensorType>(tokens.getType()).getRank() == 3)
     return part;
   // The number of a single head is a tensor of rank 0.
@@ -357,8 +338,8 @@ static Value asPart(ImplicitLocOpBuilder &b, Value part, Value tokens) {
 }
 
 /// The selection over `tokens` that keeps `kept`.
-static Value createSelection(ImplicitLocOpBuilder &b, const Kept &kept,
-                             Value cosines, bool isCausal, Value tokens) {
+static Value createSelection(ValueBuilder &b, const Kept &kept, Value cosines,
+                             bool isCausal, Value tokens) {
   Value nearest = createNearest(b, cosines, kept.flags, isCausal);
   Value weights = createWeights(b, kept.ids, nearest);
   return PackSelectionOp::create(
@@ -378,7 +359,7 @@ struct BatchGramSelect final : OpRewritePattern<GramSelectOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getOffsets())
       return rewriter.notifyMatchFailure(op, "the batch is ragged");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value rows = createRows(b, op.getTokens());
     Value cosines = createCosines(b, rows, op.getSimilarity());
     Value thetas = createThetas(b, op, getSize(b, rows, 0));
@@ -400,7 +381,7 @@ struct BatchCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
       return rewriter.notifyMatchFailure(op, "the batch is ragged");
     if (op.getRule() == CascadeRule::Inherit)
       return rewriter.notifyMatchFailure(op, "nothing is computed");
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    ValueBuilder b(op.getLoc(), rewriter);
     Value rows = createRows(b, op.getTokens());
     Value cosines = createCosines(b, rows, op.getSimilarity());
     Value thetas = createThetas(b, op, getSize(b, rows, 0));
@@ -411,9 +392,9 @@ struct BatchCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
         b, "ht->ht", nearest,
         createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), nearest),
                     b.getI32Type()),
-        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-          return toFlag(b, compare(b, CmpIPredicate::eq, args[0],
-                                   toI32(b, getLoopIndex(b, 1))));
+        [](ValueBuilder &b, ValueRange args) -> Value {
+          return toFlag(b, b.compare(CmpIPredicate::eq, args[0],
+                                     b.toI32(getLoopIndex(b, 1))));
         });
     Kept kept =
         op.getRule() == CascadeRule::Paper

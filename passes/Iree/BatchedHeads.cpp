@@ -21,8 +21,7 @@ using arith::CmpFPredicate;
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Value gist::transpose(ImplicitLocOpBuilder &b, Value x,
-                      ArrayRef<int64_t> order) {
+Value gist::transpose(ValueBuilder &b, Value x, ArrayRef<int64_t> order) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : order)
     sizes.push_back(getSize(b, x, dim));
@@ -32,7 +31,7 @@ Value gist::transpose(ImplicitLocOpBuilder &b, Value x,
 }
 
 /// K x (G T) x N as K x G x T x N.
-static Value splitRows(ImplicitLocOpBuilder &b, Value x, int64_t group,
+static Value splitRows(ValueBuilder &b, Value x, int64_t group,
                        OpFoldResult tokens) {
   auto type = cast<RankedTensorType>(x.getType());
   SmallVector<OpFoldResult> sizes = {getSize(b, x, 0), b.getIndexAttr(group),
@@ -46,16 +45,16 @@ static Value splitRows(ImplicitLocOpBuilder &b, Value x, int64_t group,
 }
 
 /// K x G x T x N as K x (G T) x N.
-static Value joinRows(ImplicitLocOpBuilder &b, Value x) {
+static Value joinRows(ValueBuilder &b, Value x) {
   return tensor::CollapseShapeOp::create(
       b, x, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}});
 }
 
-Value gist::multiplyBatches(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
+Value gist::multiplyBatches(ValueBuilder &b, Value lhs, Value rhs,
                             bool byRows) {
   SmallVector<OpFoldResult> sizes = {getSize(b, lhs, 0), getSize(b, lhs, 1),
                                      getSize(b, rhs, byRows ? 1 : 2)};
-  Value zeros = createFilled(b, sizes, createF32(b, 0));
+  Value zeros = createFilled(b, sizes, b.f32(0));
   AffineExpr batch, row, column, sum;
   bindDims(b.getContext(), batch, row, column, sum);
   auto map = [&](AffineExpr first, AffineExpr second) {
@@ -71,58 +70,54 @@ Value gist::multiplyBatches(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
 }
 
 /// The softmax of each row of scores, and zeros where all are -infinity.
-static Value createSoftmax(ImplicitLocOpBuilder &b, Value scores) {
+static Value createSoftmax(ValueBuilder &b, Value scores) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < 4; ++dim)
     sizes.push_back(getSize(b, scores, dim));
   ArrayRef<OpFoldResult> rows = ArrayRef(sizes).drop_back();
   Value highest = createLoops(
-      b, "kgts->kgt", scores, createFilled(b, rows, createF32(b, -kInfinity)),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      b, "kgts->kgt", scores, createFilled(b, rows, b.f32(-kInfinity)),
+      [](ValueBuilder &b, ValueRange args) -> Value {
         return arith::MaximumFOp::create(b, args[0], args[1]);
       });
   Value powers = createLoops(
       b, "kgts,kgt->kgts", {scores, highest},
       createEmpty(b, sizes, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value power = math::ExpOp::create(
-            b, arith::SubFOp::create(b, args[0], args[1]).getResult());
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        Value power = math::ExpOp::create(b, b.sub(args[0], args[1]));
         Value isHidden =
-            compare(b, CmpFPredicate::OEQ, args[0], createF32(b, -kInfinity));
-        return arith::SelectOp::create(b, isHidden, createF32(b, 0), power);
+            b.compare(CmpFPredicate::OEQ, args[0], b.f32(-kInfinity));
+        return b.select(isHidden, b.f32(0), power);
       });
-  Value total = createLoops(
-      b, "kgts->kgt", powers, createFilled(b, rows, createF32(b, 0)),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        return arith::AddFOp::create(b, args[0], args[1]);
-      });
-  return createLoops(
-      b, "kgts,kgt->kgts", {powers, total},
-      createEmpty(b, sizes, b.getF32Type()),
-      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value isNothing =
-            compare(b, CmpFPredicate::OEQ, args[1], createF32(b, 0));
-        Value share = arith::DivFOp::create(b, args[0], args[1]);
-        return arith::SelectOp::create(b, isNothing, createF32(b, 0), share);
-      });
+  Value total =
+      createLoops(b, "kgts->kgt", powers, createFilled(b, rows, b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
+                    return b.add(args[0], args[1]);
+                  });
+  return createLoops(b, "kgts,kgt->kgts", {powers, total},
+                     createEmpty(b, sizes, b.getF32Type()),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       Value isNothing =
+                           b.compare(CmpFPredicate::OEQ, args[1], b.f32(0));
+                       Value share = b.div(args[0], args[1]);
+                       return b.select(isNothing, b.f32(0), share);
+                     });
 }
 
-Value gist::convert(ImplicitLocOpBuilder &b, Value x, Type element) {
+Value gist::convert(ValueBuilder &b, Value x, Type element) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getElementType() == element)
     return x;
   Value empty =
       createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), x), element);
-  return createLoops(b, "abc->abc", x, empty,
-                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-                       return element.isF32() ? toF32(b, args[0])
-                                              : roundTo(b, args[0], element);
-                     });
+  return createLoops(
+      b, "abc->abc", x, empty, [&](ValueBuilder &b, ValueRange args) -> Value {
+        return element.isF32() ? b.toF32(args[0]) : b.convert(args[0], element);
+      });
 }
 
-Value gist::attendInBatches(
-    ImplicitLocOpBuilder &b, Value query, Value keys, Value values,
-    function_ref<Value(ImplicitLocOpBuilder &, Value)> mask) {
+Value gist::attendInBatches(ValueBuilder &b, Value query, Value keys,
+                            Value values, function_ref<Value(Value)> mask) {
   auto type = cast<RankedTensorType>(query.getType());
   int64_t kvHeads = cast<RankedTensorType>(keys.getType()).getDimSize(0);
   int64_t group = type.getDimSize(1) / kvHeads, width = type.getDimSize(2);
@@ -138,7 +133,7 @@ Value gist::attendInBatches(
       split);
   rows = joinRows(b, transpose(b, rows, {1, 2, 0, 3}));
   Value scores = multiplyBatches(b, rows, keys, /*byRows=*/true);
-  scores = mask(b, splitRows(b, scores, group, tokens));
+  scores = mask(splitRows(b, scores, group, tokens));
   Value means = multiplyBatches(b, joinRows(b, createSoftmax(b, scores)),
                                 values, /*byRows=*/false);
   means = transpose(b, splitRows(b, means, group, tokens), {2, 0, 1, 3});

@@ -14,8 +14,8 @@
 #ifndef GIST_PASSES_IREE_BATCHEDHEADS_H
 #define GIST_PASSES_IREE_BATCHEDHEADS_H
 
+#include "dialect/ValueBuilder.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace gist {
@@ -23,24 +23,21 @@ namespace gist {
 /// What `query`, T x (K G) x D, sees of `keys` and `values`, both K x S x D in
 /// f32. `mask` gets the products of K x G x T x S, and gives the scores:
 /// scaled, and -infinity where a query does not see a key.
-mlir::Value attendInBatches(
-    mlir::ImplicitLocOpBuilder &b, mlir::Value query, mlir::Value keys,
-    mlir::Value values,
-    llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value)>
-        mask);
+mlir::Value attendInBatches(ValueBuilder &b, mlir::Value query,
+                            mlir::Value keys, mlir::Value values,
+                            llvm::function_ref<mlir::Value(mlir::Value)> mask);
 
 /// Sums of products in f32, a batch for each first index: of rows and rows if
 /// `byRows`, else of rows and columns.
-mlir::Value multiplyBatches(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs,
-                            mlir::Value rhs, bool byRows);
+mlir::Value multiplyBatches(ValueBuilder &b, mlir::Value lhs, mlir::Value rhs,
+                            bool byRows);
 
 /// `x` with its dimensions in another order.
-mlir::Value transpose(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+mlir::Value transpose(ValueBuilder &b, mlir::Value x,
                       llvm::ArrayRef<int64_t> order);
 
 /// `x`, of three dimensions, in `element`.
-mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                    mlir::Type element);
+mlir::Value convert(ValueBuilder &b, mlir::Value x, mlir::Type element);
 
 /// The ops that `isWanted` names, but for those in kernels, which have code
 /// already.

@@ -50,9 +50,8 @@ static SmallVector<Value> join(ArrayRef<ValueRange> parts) {
   return all;
 }
 
-SmallVector<Value> iree::createDispatch(ImplicitLocOpBuilder &b,
-                                        ValueRange inputs, ValueRange outputs,
-                                        DispatchBody body) {
+SmallVector<Value> iree::createDispatch(ValueBuilder &b, ValueRange inputs,
+                                        ValueRange outputs, DispatchBody body) {
   SmallVector<Value> arguments = join({inputs, outputs});
   // Sizes are arguments, too, after all others; and IREE asks for them apart.
   SmallVector<Value> sizes, resultSizes;

@@ -8,20 +8,19 @@
 #ifndef GIST_PASSES_IREE_DISPATCH_H
 #define GIST_PASSES_IREE_DISPATCH_H
 
+#include "dialect/ValueBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace gist::iree {
 
 using DispatchBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-    mlir::ImplicitLocOpBuilder &, mlir::ValueRange inputs,
-    mlir::ValueRange outputs)>;
+    ValueBuilder &, mlir::ValueRange inputs, mlir::ValueRange outputs)>;
 
 /// A `flow.dispatch.workgroups` of one workgroup. `body` gets what `inputs` and
 /// `outputs` are inside of it, and gives what becomes of the outputs, which are
 /// tensors and updated in place. Inputs are tensors and numbers. Inside,
 /// nothing but these may be used, and no memory of unknown size.
-llvm::SmallVector<mlir::Value> createDispatch(mlir::ImplicitLocOpBuilder &b,
+llvm::SmallVector<mlir::Value> createDispatch(ValueBuilder &b,
                                               mlir::ValueRange inputs,
                                               mlir::ValueRange outputs,
                                               DispatchBody body);

@@ -15,12 +15,11 @@ using namespace gist;
 
 /// Moves `op` into a dispatch that updates its destinations in place.
 static void dispatch(DestinationStyleOpInterface op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ValueBuilder b(op.getLoc(), op);
   SmallVector<Value> inputs = op.getDpsInputs();
   SmallVector<Value> outputs(op.getDpsInits());
   SmallVector<Value> results = iree::createDispatch(
-      b, inputs, outputs,
-      [&](ImplicitLocOpBuilder &b, ValueRange in, ValueRange out) {
+      b, inputs, outputs, [&](ValueBuilder &b, ValueRange in, ValueRange out) {
         IRMapping mapping;
         mapping.map(inputs, in);
         mapping.map(outputs, out);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "passes/Kernel/Linears.h"
 
 using namespace mlir;
 using namespace gist;
@@ -41,12 +42,33 @@ bool gist::isTransposedMatmul(linalg::LinalgOp op) {
     if (auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand));
         !type || type.getWidth() > 32)
       return false;
+  return op.getIndexingMapsArray() == getTransposedMaps(op.getContext());
+}
+
+SmallVector<AffineMap> gist::getTransposedMaps(MLIRContext *context) {
   AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  using Exprs = ArrayRef<AffineExpr>;
-  SmallVector<AffineMap> expected = AffineMap::inferFromExprList(
-      ArrayRef<Exprs>{Exprs{m, k}, Exprs{n, k}, Exprs{m, n}}, op.getContext());
-  return op.getIndexingMapsArray() == expected;
+  bindDims(context, m, n, k);
+  return AffineMap::inferFromExprList(
+      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, context);
+}
+
+linalg::MatmulOp gist::createTransposedMatmul(ImplicitLocOpBuilder &b,
+                                              Value rows, Value weight,
+                                              Value init) {
+  ArrayAttr maps = b.getAffineMapArrayAttr(getTransposedMaps(b.getContext()));
+  return linalg::MatmulOp::create(
+      b, TypeRange(init.getType()), ValueRange{rows, weight}, ValueRange(init),
+      ArrayRef<NamedAttribute>{b.getNamedAttr("indexing_maps", maps)});
+}
+
+Value gist::createLinear(ImplicitLocOpBuilder &b, Value rows, Value weight) {
+  SmallVector<OpFoldResult> sizes = {
+      tensor::getMixedSize(b, b.getLoc(), rows, 0),
+      tensor::getMixedSize(b, b.getLoc(), weight, 0)};
+  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
+  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
+  return createTransposedMatmul(b, rows, weight, init).getResult(0);
 }
 
 linalg::LinalgOp gist::findTransposedMatmul(func::FuncOp kernel) {

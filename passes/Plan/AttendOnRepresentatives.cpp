@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace gist;
 
 /// The selection of the layer of `op`, or the last one before it.
-/// The attribute marks selections that -gist-insert-selections made: others
-/// belong to the graph.
+/// The attribute marks selections that -gist-insert-selections created; others
+/// were in the graph before.
 static Value findSelection(AttentionOp op) {
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode())

@@ -13,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "passes/Plan/PlanInGraph.h"
 
@@ -25,7 +26,7 @@ using namespace mlir;
 using namespace gist;
 
 namespace {
-/// Attention that reads a KV cache, and the rows that it puts there.
+/// Attention that reads a KV cache, and the rows that its layer writes there.
 /// The graph has insert_slice of the rows at (layer, past) into the cache, and
 /// attention reads an extract_slice of the result.
 struct CachedAttention {
@@ -38,7 +39,7 @@ struct CachedAttention {
 };
 
 /// Gives one function its new cache. Layers whose heads are all dense keep
-/// their attention, and what is left of the cache as the model has it.
+/// their attention and their part of the model's cache.
 class Rewrite {
 public:
   Rewrite(func::FuncOp function, PlanOp written, const Plan &plan)
@@ -54,7 +55,7 @@ public:
       return success();
     if (failed(verifyLayers()))
       return failure();
-    // Nothing to do less of: the model keeps its cache.
+    // The plan saves nothing: the model keeps its cache.
     if (plan.isDense())
       return success();
     // Everything that can fail comes before the first change.
@@ -89,7 +90,7 @@ private:
 
   func::FuncOp function;
   PlanOp written;
-  const Plan &plan; ///< what is written there
+  const Plan &plan; ///< the contents of `written`
   OpBuilder b;
   SmallVector<CachedAttention> found;
   CacheLayout layout;
@@ -100,7 +101,7 @@ private:
 };
 } // namespace
 
-/// The rows that this call puts into the cache that `all` shows.
+/// The rows that this call writes into the cache that `all` is a view of.
 FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
   auto extract = all.getDefiningOp<tensor::ExtractSliceOp>();
   auto insert = extract
@@ -108,7 +109,7 @@ FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
                     : tensor::InsertSliceOp();
   if (!insert || !getUpdatedArgument(insert) ||
       insert.getDestType().getRank() != 4 ||
-      // layers x capacity x KV heads x size: the layer is a number, the
+      // layers x capacity x KV heads x size: the layer is a constant, the
       // position depends on the call.
       !getConstantIntValue(insert.getMixedOffsets()[0]) ||
       !isa<Value>(insert.getMixedOffsets()[1]))
@@ -142,7 +143,8 @@ LogicalResult Rewrite::find(AttentionOp op) {
 }
 
 LogicalResult Rewrite::verifyLayers() {
-  // All layers share one pair of caches, so the first attention speaks for all.
+  // All layers share one pair of caches, so the first attention gives the sizes
+  // of all.
   auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
   if (cache.getDimSize(0) != static_cast<int64_t>(plan.layers.size()))
     return function.emitError("has ")
@@ -212,7 +214,7 @@ void Rewrite::addState() {
     unsigned number = function.getNumArguments();
     NamedAttrList attributes;
     attributes.set(kNameAttr, b.getStringAttr(part.name));
-    // A session starts without clusters, and people ask how many there are.
+    // A session starts without clusters; their number is a statistic.
     if (StringRef(part.name) == "clusters") {
       attributes.set(kZeroOnResetAttr, b.getUnitAttr());
       attributes.set(kStatisticAttr, b.getUnitAttr());
@@ -256,7 +258,7 @@ void Rewrite::replaceResults() {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attributes;
   for (auto [number, result] : llvm::enumerate(end.getOperands())) {
-    // The old caches are no results any more, unless a layer reads them.
+    // The old caches stay results only if a layer still reads them.
     if (!keepsCaches() && llvm::is_contained(old, getUpdatedArgument(result)))
       continue;
     results.push_back(result);
@@ -306,17 +308,14 @@ static void renumber(Value cache, RankedTensorType type,
 
 void Rewrite::dropRows() {
   // What fills and reads the old cache is left over, the last of it first.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(function.front());
   BlockArgument caches[] = {found.front().valueCache, found.front().keyCache};
   llvm::DenseMap<int64_t, int64_t> kept;
   for (const CachedAttention &attention : found)
     if (plan.isDense(attention.layer))
       kept.try_emplace(attention.layer, kept.size());
   for (BlockArgument cache : caches) {
-    // Arguments move up as one is erased, so each is asked for its number.
+    // Erasing an argument renumbers the others, so each is looked up by value.
     if (kept.empty()) {
       (void)function.eraseArgument(cache.getArgNumber());
       continue;
@@ -331,8 +330,7 @@ void Rewrite::dropRows() {
       function.getBody().front().getArgumentTypes(), end->getOperandTypes()));
 }
 
-/// The layer of attention that reads a cache, and what of the past the model
-/// itself lets it see.
+/// The layer of the KV cache that `op` reads, if it reads one.
 static std::optional<int64_t> findLayer(AttentionOp op) {
   auto extract = op.getKey().getDefiningOp<tensor::ExtractSliceOp>();
   if (!extract || extract.getSourceType().getRank() != 4)
@@ -340,9 +338,9 @@ static std::optional<int64_t> findLayer(AttentionOp op) {
   return getConstantIntValue(extract.getMixedOffsets()[0]);
 }
 
-/// Heads that see a window because the model says so keep that window, and a
-/// plan cannot say anything else of them. One token less, because a query is
-/// itself in the window and not among the tokens before its block.
+/// Heads with a window of the model's own keep that window: a plan cannot
+/// change them. One token less, because the model's window includes the query,
+/// and the plan's counts tokens before the block.
 static LogicalResult keepWindows(func::FuncOp function, PlanOp plan) {
   auto layers = llvm::to_vector(plan.getOps<PlanLayerOp>());
   for (auto op : function.getOps<AttentionOp>()) {

@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/FindLinears.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Plan/MadeWeights.h"
 #include "llvm/ADT/MapVector.h"
@@ -40,9 +38,10 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
     input.linears.push_back({op, weight});
   });
 
-  // A weight of no layer that is multiplied with is a head.
+  // A product with a weight that belongs to no layer is a head.
   SmallVector<LinearInput> result, heads;
-  // By any number that a file says; LLVM's own maps keep two for themselves.
+  // Not llvm::DenseMap, which reserves two keys: a file can contain any layer
+  // number.
   llvm::MapVector<int64_t, SmallVector<LinearInput>,
                   std::map<int64_t, unsigned>>
       layers;
@@ -66,25 +65,4 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
   }
   llvm::append_range(result, heads);
   return result;
-}
-
-Value gist::createLinear(ImplicitLocOpBuilder &b, Value rows, Value weight) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(0);
-  SmallVector<OpFoldResult> sizes = {
-      tensor::getMixedSize(b, b.getLoc(), rows, 0), b.getIndexAttr(columns)};
-  auto result =
-      RankedTensorType::get({type.getDimSize(0), columns}, b.getF32Type());
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-  Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  return linalg::MatmulOp::create(
-             b, TypeRange(result), ValueRange{rows, weight}, ValueRange(init),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
 }

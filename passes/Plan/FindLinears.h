@@ -11,7 +11,7 @@
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Plan/File/LinearPlan.h"
 
 namespace gist {
@@ -34,16 +34,10 @@ struct LinearInput {
 };
 
 /// The linear layers of `function`, layer by layer, the head last. Their
-/// weights say what layer they are of. Fails, with a diagnostic, for
-/// a layer that has not three or four kinds of rows.
+/// weights name the layer. Fails, with a diagnostic, for a layer that does not
+/// have three or four kinds of rows.
 mlir::FailureOr<llvm::SmallVector<LinearInput>>
 findLinears(mlir::func::FuncOp function);
-
-/// The product of f32 `rows` with the transpose of `weight`, as linear layers
-/// are written: n x k gives n outputs.
-/// In this form later passes recognise it (isTransposedMatmul).
-mlir::Value createLinear(mlir::ImplicitLocOpBuilder &b, mlir::Value rows,
-                         mlir::Value weight);
 
 } // namespace gist
 

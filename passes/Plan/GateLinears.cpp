@@ -43,8 +43,7 @@ public:
         b(input.linears.front().product.getLoc(),
           input.linears.front().product) {}
 
-  /// What a gate makes of each row, where there is one.
-  // Null where weights are only rounded.
+  /// The gate's level of each row. Null where weights are only rounded.
   Value level;
 
   LogicalResult run() {
@@ -74,8 +73,8 @@ private:
     what.format = format;
     return createNumbers(b, what, bases, rows, columns);
   }
-  // All fields are set, whatever the kind: createMadeWeight takes those that
-  // matter to it.
+  // All fields are set, whatever the kind: createMadeWeight reads those that
+  // the kind needs.
   MadeWeight describe(MadeKind kind, Linear &linear) {
     MadeWeight what;
     what.kind = kind;
@@ -117,7 +116,7 @@ LogicalResult Rewrite::verify() {
   if (choice.bits != 0 && d % formatInfo(choice.format()).blockLength != 0)
     return op->emitOpError("has rows of ")
            << d << " numbers, which are not whole blocks";
-  // Whether the file has a basis of k directions, WeightMaker::checkBases asks.
+  // WeightMaker::checkFiles checks that the file has a basis of k directions.
   if (choice.k == 0)
     return success();
   if (choice.k > d)
@@ -283,7 +282,7 @@ public:
         tensor::InsertSliceOp::create(b, sum, counts, offsets, sizes, strides);
   }
 
-  /// Returns what was counted, where there was a gate.
+  /// Makes the function return its counts if it has a gate.
   void finish() {
     if (!counts)
       return;
@@ -319,7 +318,7 @@ private:
                                    AffineMap::get(2, 0, j)};
     SmallVector<utils::IteratorType> loops = {utils::IteratorType::parallel,
                                               utils::IteratorType::reduction};
-    // The state is not this op's to overwrite.
+    // This op must not overwrite the state.
     Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
     Value empty = tensor::EmptyOp::create(b, row.getShape(), b.getI32Type());
     Value zeros = linalg::FillOp::create(b, zero, empty).getResult(0);
@@ -355,7 +354,7 @@ private:
   func::FuncOp function;
   ImplicitLocOpBuilder b;
   RankedTensorType type;
-  // As the last gate left it; null while there is none.
+  // The state after the last gate; null before the first.
   Value counts;
 };
 

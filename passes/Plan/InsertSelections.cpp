@@ -170,7 +170,7 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   Value rows = findRows(op, choice.getOn());
   if (!rows)
     return failure();
-  // A rule says how a selection goes on from the one before.
+  // A rule derives a selection from the one before.
   if (choice.getRule() && selections.empty())
     return op.emitOpError("is layer ")
            << layer << ", but no layer before it has a selection to inherit";
@@ -185,7 +185,8 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
                                choice.getTaus().end());
     taus = createConstantWeight(b, ("plan." + Twine(layer) + ".taus").str(),
                                 layer, numbers);
-    // The weight says it all; any number that the op takes will do here.
+    // The weight holds the taus; the attribute is unused and must only be
+    // valid.
     tau = llvm::APFloat(0.0F);
   }
 
@@ -279,7 +280,7 @@ void Rewrite::countChanges(Inserted &now, Value before) {
   now.added = countIn(newer, older);
 }
 
-/// Writes the counts of every layer into state that people ask for.
+/// Writes the counts of every layer into state, as statistics.
 void Rewrite::keepStatistics(int64_t layers) {
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   b.setInsertionPoint(end);
@@ -332,7 +333,7 @@ void Rewrite::keepStatistics(int64_t layers) {
   function.setAllResultAttrs(attributes);
 }
 
-/// Returns what a selection looked at, and what it says.
+/// Makes the function return the rows of a selection and its result.
 void Rewrite::trace(int64_t layer, Value rows, Value selection) {
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   SmallVector<Value> results(end.getOperands());

@@ -40,7 +40,7 @@ static void define(ImplicitLocOpBuilder &b, StringRef name,
   create();
 }
 
-/// The layer of a weight, or null for one of no layer.
+/// The layer of a weight, or null if it belongs to no layer.
 static IntegerAttr getLayer(ImplicitLocOpBuilder &b, int64_t layer) {
   return layer < 0 ? IntegerAttr() : b.getI64IntegerAttr(layer);
 }
@@ -159,8 +159,8 @@ WeightOp gist::getWeightOf(Value numbers) {
   return numbers.getDefiningOp<WeightOp>();
 }
 
-// Turned weights are stored and not turned in each call: blocks lie along rows,
-// so a product can only read the form that it wants.
+// Stores transposed weights instead of transposing them in each call: blocks
+// lie along rows, so a product can read only one of the two forms.
 Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
   WeightOp weight = getWeightOf(basis);
   auto made = weight ? SymbolTable::lookupNearestSymbolFrom<MadeWeightOp>(
@@ -240,7 +240,7 @@ Status WeightMaker::make(FittedWeightOp op, Weight &weight) {
     format = WeightFormat::Q8_0;
     shape = {shape[0], shape[1] * formatInfo(format).blockLength};
   }
-  // Made-up weights have made-up maps: speed depends on shapes alone.
+  // Models with random weights get random maps: speed depends on shapes alone.
   const auto &any = model.entries.begin()->second;
   if (source ? source->random.has_value() : any.random.has_value()) {
     if (source) {
@@ -256,7 +256,7 @@ Status WeightMaker::make(FittedWeightOp op, Weight &weight) {
   std::vector<float> numbers;
   Status status = file->find(op.getTensor().str(), shape, numbers);
   if (status.code == Code::NotFound && isFitting) {
-    // The first rows of a weight are as good as others.
+    // Before the fit, a thin layer takes the first rows of a weight.
     numbers.resize(std::accumulate(shape.begin(), shape.end(), int64_t{1},
                                    std::multiplies<>()));
     if (source)
@@ -288,7 +288,7 @@ static MadeWeight describe(MadeWeightOp op) {
     what.format = WeightFormat::Q8_0; // Rounded weights go by their bits.
   int64_t blockLength = formatInfo(what.format).blockLength;
   if (what.kind == MadeKind::Basis)
-    // The length of the basis' vectors is in the type alone.
+    // Only the type has the length of the basis vectors.
     what.d = type.getDimSize(0);
   else if (what.kind == MadeKind::Transposed)
     what.d = type.getDimSize(1) * blockLength;
@@ -299,8 +299,8 @@ Status WeightMaker::make(MadeWeightOp op, Weight &weight) {
   const LinearBases *bases = nullptr;
   GIST_TRY(open(op.getBases().value_or(""), bases));
   const Weight *source = nullptr;
-  // Without a source the weight is part of a basis. A source that the model
-  // does not have is an error of makeWeight.
+  // Without a source the weight is part of a basis. makeWeight reports a source
+  // that the model does not have.
   if (op.getSource())
     if (auto found = model.entries.find(op.getSource()->str());
         found != model.entries.end())
@@ -402,8 +402,8 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
     return Status::error(Code::NotFound,
                          "reads the weight '%s', which the model does not have",
                          name.str().c_str());
-  // Computed once for all targets. Nodes of a map stay where they are, so the
-  // pointer does too.
+  // Computed once for all targets. Nodes of a map do not move, so the pointer
+  // stays valid.
   weight = &made.emplace(name.str(), std::move(result)).first->second;
   return {};
 }

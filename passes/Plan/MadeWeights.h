@@ -30,7 +30,7 @@ namespace gist {
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
                           llvm::StringRef bases, int64_t rows, int64_t columns);
 
-/// The same for a weight of the type of another.
+/// The same for a weight of the same type as another.
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
                           llvm::StringRef bases, mlir::RankedTensorType type);
 
@@ -56,11 +56,11 @@ WeightOp createPickedWeight(mlir::ImplicitLocOpBuilder &b, WeightOp source,
                             llvm::StringRef tensor, llvm::StringRef maps,
                             int64_t rows);
 
-/// The weight that `numbers` are the numbers of, or null.
+/// The weight that `numbers` are read or dequantised from, or null.
 WeightOp getWeightOf(mlir::Value numbers);
 
-/// A basis of d x k numbers as k x d. One that is a made weight is there both
-/// ways, each rounded for itself; any other is turned here.
+/// A basis of d x k numbers as k x d. A made weight is stored both ways, each
+/// rounded separately; any other is transposed here.
 mlir::Value createTransposedBasis(mlir::ImplicitLocOpBuilder &b,
                                   mlir::Value basis);
 
@@ -78,7 +78,7 @@ public:
               const Weight *&weight);
 
   /// Asks the files of bases and maps for everything that `module` needs, so
-  /// that a file that does not serve is refused before anything is compiled.
+  /// that an unsuitable file is refused before anything is compiled.
   Status checkFiles(mlir::ModuleOp module);
 
 private:

@@ -7,13 +7,15 @@
 
 #include "passes/Plan/PlanInGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Kernel/Kernels.h"
 
 using namespace mlir;
 using namespace gist;
 
-static_assert(static_cast<int>(DepthKind::Tail) + 1 ==
-                  static_cast<int>(LayerDepth::Tail),
+static_assert(static_cast<int>(DepthKind::Any) + 1 ==
+                  static_cast<int>(LayerDepth::Any),
               "the dialect has the depths of the files behind the full one");
 static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
               "the head follows the groups of a layer");
@@ -25,7 +27,7 @@ static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
 namespace {
 /// Appends the records of a plan.
 /// Optional attributes are left out where a choice does not have them: the ops
-/// print as a plan reads, and their verifiers say what belongs together.
+/// print like the plan's file, and their verifiers check which belong together.
 class PlanWriter {
 public:
   explicit PlanWriter(ModuleOp module)
@@ -165,21 +167,29 @@ PlanOp gist::writePlan(ModuleOp module, const PlanFile &plan) {
   return saysSomething ? PlanWriter(module).write(plan) : PlanOp();
 }
 
+/// The KV cache that `op` reads, layers x capacity x KV heads x size; null
+/// where its keys are those of the call.
+static RankedTensorType findCache(AttentionOp op) {
+  auto layer = op.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+  bool isOfCache = layer && getUpdatedArgument(layer.getSource()) &&
+                   layer.getSourceType().getRank() > layer.getType().getRank();
+  return isOfCache ? layer.getSourceType() : RankedTensorType();
+}
+
 Status gist::makeCalibrationPlan(ModuleOp module, PlanFile &plan) {
-  for (auto function : module.getOps<func::FuncOp>())
-    for (BlockArgument argument : function.getArguments())
-      // The KV cache is the only argument of rank 4: layers x capacity x KV
-      // heads x size.
-      if (auto cache = dyn_cast<RankedTensorType>(argument.getType());
-          cache && cache.getRank() == 4) {
-        plan.heads =
-            makeCalibrationPlan(cache.getDimSize(0), cache.getDimSize(2));
-        // Layers that see a window by themselves are left as they are.
-        for (auto [layer, op] : llvm::enumerate(function.getOps<AttentionOp>()))
-          if (op.getWindow() && layer < plan.heads.layers.size())
-            plan.heads.layers[layer].assign(cache.getDimSize(2), HeadChoice());
-        return {};
-      }
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto ops = llvm::to_vector(function.getOps<AttentionOp>());
+    RankedTensorType cache =
+        ops.empty() ? RankedTensorType() : findCache(ops.front());
+    if (!cache)
+      continue;
+    plan.heads = makeCalibrationPlan(cache.getDimSize(0), cache.getDimSize(2));
+    // Layers that see a window by themselves are left as they are.
+    for (auto [layer, op] : llvm::enumerate(ops))
+      if (op.getWindow() && layer < plan.heads.layers.size())
+        plan.heads.layers[layer].assign(cache.getDimSize(2), HeadChoice());
+    return {};
+  }
   for (auto function : module.getOps<func::FuncOp>()) {
     auto ops = llvm::to_vector(function.getOps<AttentionOp>());
     if (ops.empty())

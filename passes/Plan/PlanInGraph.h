@@ -30,14 +30,16 @@ PlanOp getPlan(mlir::ModuleOp module);
 /// that sees whole sequences. Fails if it has neither.
 Status makeCalibrationPlan(mlir::ModuleOp module, PlanFile &plan);
 
-/// What the layers in `body`, that of a plan or of a table, say of heads.
+/// The heads of the layers in `body`, which is the body of a plan or of a
+/// table.
 Plan getHeads(mlir::Block &body, int64_t block);
-/// What a plan says of linear layers.
+/// The linear layers of a plan.
 LinearPlan getLinears(PlanOp plan);
-/// What a plan says of depths.
+/// The depths of a plan.
 DepthPlan getDepths(PlanOp plan);
 
-/// What a plan says of one layer of whole sequences; null is nothing.
+/// The selection and attention of one layer in a plan of selections; null where
+/// the plan has none.
 struct PlannedAttention {
   PlanSelectOp selection;
   PlanAttendOp attend;
@@ -48,8 +50,8 @@ llvm::SmallVector<PlannedAttention> getAttentions(PlanOp plan);
 /// Nothing for a plan without selections.
 std::string printRules(PlanOp plan);
 
-/// Takes the records of one kind away from `plan`, which has been followed in
-/// this respect, and the plan itself with the last of them.
+/// Erases the records of one kind from `plan` after a pass has applied them,
+/// and the plan itself with the last of them.
 template <typename Record> void dropPart(PlanOp plan) {
   plan->walk([](Record record) { record.erase(); });
   bool isDone = !plan->walk([&](mlir::Operation *op) {

@@ -19,9 +19,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
@@ -66,16 +66,21 @@ public:
 private:
   LogicalResult find();
   LogicalResult findLayers();
-  void showStreams();
   LogicalResult addLayer(Operation *attention, Value query, Value key,
                          Value value);
   LogicalResult reduce(int64_t number);
   LogicalResult thin(int64_t number);
   void makeLinear(int64_t number);
   LogicalResult makeTail(int64_t number);
+  void makeAny(int64_t number);
+  void openKeys(int64_t number, Value rows);
+  void openNeurons(int64_t number);
+  void openStream(int64_t number, Value rows);
 
   Value normalise(Value x);
-  Value addBias(Value x, int64_t layer, const std::string &map);
+  /// `map` of rows, with its bias.
+  Value apply(Value rows, int64_t layer, const std::string &map, int64_t width);
+  LinearInput *findNeurons(int64_t number);
   Value fitted(int64_t layer, const std::string &tensor,
                ArrayRef<int64_t> shape) {
     return createFittedWeight(b, layer, tensor, plan.maps, shape, inBlocks);
@@ -85,7 +90,7 @@ private:
 
   func::FuncOp function;
   const DepthPlan &plan;
-  ImplicitLocOpBuilder b;
+  ValueBuilder b;
   SmallVector<LayerOps> layers;
   SmallVector<LinearInput> linears; ///< where layers are thin
   /// Maps are stored as finely as the model's weights.
@@ -95,6 +100,11 @@ private:
   SmallVector<Shown> shown;
 };
 } // namespace
+
+/// Of the map that takes the place of `product` in a tail.
+static std::string tailMapNameOf(Operation *product) {
+  return tailMapName(getWeightOf(product->getOperand(1)).getName().str());
+}
 
 static int64_t getWidth(Value rows) {
   return cast<RankedTensorType>(rows.getType()).getDimSize(1);
@@ -162,45 +172,50 @@ LogicalResult DepthReducer::findLayers() {
 Value DepthReducer::normalise(Value x) {
   OpFoldResult rows = getSize(b, x, 0);
   int64_t width = getWidth(x);
-  Value zeros = createFilled(b, {rows}, createF32(b, 0));
-  Value squares = createLoops(
-      b, "td->t", x, zeros, [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        return arith::AddFOp::create(b, arith::MulFOp::create(b, v[0], v[0]),
-                                     v[1]);
-      });
+  Value zeros = createFilled(b, {rows}, b.f32(0));
+  Value squares = createLoops(b, "td->t", x, zeros,
+                              [](ValueBuilder &b, ValueRange v) -> Value {
+                                return b.add(b.mul(v[0], v[0]), v[1]);
+                              });
   Value empty = createEmpty(b, {rows, b.getIndexAttr(width)}, b.getF32Type());
-  return createLoops(
-      b, "td,t->td", {x, squares}, empty,
-      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        Value mean = arith::DivFOp::create(
-            b, v[1], createF32(b, static_cast<float>(width)));
-        Value above = arith::AddFOp::create(b, mean, createF32(b, kEpsilon));
-        return arith::MulFOp::create(b, v[0], math::RsqrtOp::create(b, above));
-      });
-}
-
-static Value add(ImplicitLocOpBuilder &b, StringRef dims, Value x, Value y) {
-  Value empty =
-      createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type());
-  return createLoops(b, dims, {x, y}, empty,
-                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-                       return arith::AddFOp::create(b, v[0], v[1]);
+  return createLoops(b, "td,t->td", {x, squares}, empty,
+                     [&](ValueBuilder &b, ValueRange v) -> Value {
+                       Value mean =
+                           b.div(v[1], b.f32(static_cast<float>(width)));
+                       Value above = b.add(mean, b.f32(kEpsilon));
+                       return b.mul(v[0], math::RsqrtOp::create(b, above));
                      });
 }
 
-Value DepthReducer::addBias(Value x, int64_t layer, const std::string &map) {
-  return add(b, "td,d->td", x, fitted(layer, biasName(map), getWidth(x)));
+/// x and y combined element by element; `dims` says the dimensions of both.
+template <typename Op>
+static Value combine(ValueBuilder &b, StringRef dims, Value x,
+                     Value y) {
+  Value empty =
+      createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type());
+  return createLoops(b, dims, {x, y}, empty,
+                     [](ValueBuilder &b, ValueRange v) -> Value {
+                       return Op::create(b, v[0], v[1]);
+                     });
+}
+
+static Value add(ValueBuilder &b, Value x, Value y) {
+  return combine<arith::AddFOp>(b, "td,td->td", x, y);
+}
+
+Value DepthReducer::apply(Value rows, int64_t layer, const std::string &map,
+                          int64_t width) {
+  Value weight = fitted(layer, map, {width, getWidth(rows)});
+  Value bias = fitted(layer, biasName(map), width);
+  return combine<arith::AddFOp>(b, "td,d->td", createLinear(b, rows, weight),
+                                bias);
 }
 
 void DepthReducer::makeLinear(int64_t number) {
   Value x = layers[number].stream, next = layers[number + 1].stream;
   b.setInsertionPoint(next.getDefiningOp());
-  int64_t width = getWidth(x);
-  std::string map = linearMapName(number);
-  Value rows = normalise(x);
-  Value update = createLinear(b, rows, fitted(number, map, {width, width}));
-  shown.push_back({map, rows});
-  Value result = add(b, "td,td->td", x, addBias(update, number, map));
+  Value result = add(
+      b, x, apply(normalise(x), number, linearMapName(number), getWidth(x)));
   next.replaceAllUsesWith(result);
   layers[number + 1].stream = result;
 }
@@ -210,20 +225,81 @@ LogicalResult DepthReducer::makeTail(int64_t number) {
   if (!tailRows) {
     b.setInsertionPointAfterValue(layer.stream);
     tailRows = normalise(layer.stream);
-    shown.push_back({kTailRows, tailRows});
   }
   for (Operation *product : layer.products) {
     // The rows of the tail stand before its first layer.
     b.setInsertionPoint(product);
-    std::string map =
-        tailMapName(getWeightOf(product->getOperand(1)).getName().str());
-    Value weight = fitted(
-        number, map, {getWidth(product->getResult(0)), getWidth(tailRows)});
-    Value rows = createLinear(b, tailRows, weight);
-    product->getResult(0).replaceAllUsesWith(addBias(rows, number, map));
+    Value own = product->getResult(0);
+    own.replaceAllUsesWith(
+        apply(tailRows, number, tailMapNameOf(product), getWidth(own)));
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// A layer that can be of every kind
+//===----------------------------------------------------------------------===//
+
+/// `value` is read by what makes `other` of it.
+static void replaceBehind(Value value, Value other) {
+  value.replaceUsesWithIf(other, [&](OpOperand &use) {
+    return other.getDefiningOp()->isBeforeInBlock(use.getOwner());
+  });
+}
+
+void DepthReducer::openKeys(int64_t number, Value rows) {
+  for (Operation *product : layers[number].products) {
+    Value own = product->getResult(0);
+    b.setInsertionPointAfter(product);
+    std::string map = tailMapNameOf(product);
+    Value gate = fitted(number, gateName(map), getWidth(own));
+    Value kept = combine<arith::MulFOp>(b, "td,d->td", own, gate);
+    Value sum = add(b, kept, apply(rows, number, map, getWidth(own)));
+    replaceBehind(own, sum);
+  }
+}
+
+void DepthReducer::openNeurons(int64_t number) {
+  // Experts have no block of their own, and stay as they are.
+  LinearInput *input = findNeurons(number);
+  if (!input)
+    return;
+  linalg::LinalgOp product = input->linears.front().product;
+  b.setInsertionPoint(product);
+  std::string map = thinMapName(number);
+  Value own = product->getResult(0);
+  own.replaceAllUsesWith(apply(input->rows, number, map, getWidth(own)));
+  shown.push_back({map, input->rows});
+}
+
+void DepthReducer::openStream(int64_t number, Value rows) {
+  Value x = layers[number].stream, next = layers[number + 1].stream;
+  b.setInsertionPointAfterValue(next);
+  Value change = combine<arith::SubFOp>(b, "td,td->td", next, x);
+  Value gate = fitted(number, gateName(number), getWidth(x));
+  Value kept = combine<arith::MulFOp>(b, "td,d->td", change, gate);
+  Value mapped = apply(rows, number, linearMapName(number), getWidth(x));
+  Value result = add(b, add(b, x, kept), mapped);
+  replaceBehind(next, result);
+  layers[number + 1].stream = result;
+}
+
+void DepthReducer::makeAny(int64_t number) {
+  Value x = layers[number].stream;
+  b.setInsertionPointAfterValue(x);
+  Value rows = normalise(x);
+  shown.push_back({streamName(number), x});
+  shown.push_back({linearMapName(number), rows});
+  openKeys(number, rows);
+  openNeurons(number);
+  // The last layer leaves nothing but keys and values in any case.
+  if (number + 1 < static_cast<int64_t>(layers.size()))
+    openStream(number, rows);
+}
+
+//===----------------------------------------------------------------------===//
+// Fewer neurons
+//===----------------------------------------------------------------------===//
 
 FailureOr<Value> DepthReducer::pickNeurons(Value value, int64_t layer,
                                            int64_t all) {
@@ -281,29 +357,31 @@ FailureOr<Value> DepthReducer::pickNeurons(Value value, int64_t layer,
   return result;
 }
 
+LinearInput *DepthReducer::findNeurons(int64_t number) {
+  auto *found = llvm::find_if(linears, [&](const LinearInput &input) {
+    return input.layer == number && input.group == LinearGroup::Down;
+  });
+  return found == linears.end() ? nullptr : &*found;
+}
+
 LogicalResult DepthReducer::thin(int64_t number) {
-  for (LinearInput &input : linears) {
-    if (input.layer != number || input.group != LinearGroup::Down)
-      continue;
-    int64_t all = input.getSize(), neurons = plan.layers[number].neurons;
-    linalg::LinalgOp product = input.linears.front().product;
-    if (neurons > all)
-      return product.emitOpError("has ")
-             << all << " neurons, but the plan keeps " << neurons;
-    b.setInsertionPoint(product);
-    FailureOr<Value> rows = pickNeurons(input.rows, number, all);
-    if (failed(rows))
-      return failure();
-    std::string map = thinMapName(number);
-    shown.push_back({map, *rows});
-    Value weight =
-        fitted(number, map, {getWidth(product->getResult(0)), neurons});
-    Value result = addBias(createLinear(b, *rows, weight), number, map);
-    product->getResult(0).replaceAllUsesWith(result);
-    return success();
-  }
-  return layers[number].attention->emitOpError("belongs to layer ")
-         << number << ", whose feed-forward block was not found";
+  LinearInput *input = findNeurons(number);
+  if (!input)
+    return layers[number].attention->emitOpError("belongs to layer ")
+           << number << ", whose feed-forward block was not found";
+  int64_t all = input->getSize(), neurons = plan.layers[number].neurons;
+  linalg::LinalgOp product = input->linears.front().product;
+  if (neurons > all)
+    return product.emitOpError("has ")
+           << all << " neurons, but the plan keeps " << neurons;
+  b.setInsertionPoint(product);
+  FailureOr<Value> rows = pickNeurons(input->rows, number, all);
+  if (failed(rows))
+    return failure();
+  Value own = product->getResult(0);
+  own.replaceAllUsesWith(
+      apply(*rows, number, thinMapName(number), getWidth(own)));
+  return success();
 }
 
 LogicalResult DepthReducer::reduce(int64_t number) {
@@ -314,6 +392,9 @@ LogicalResult DepthReducer::reduce(int64_t number) {
     return thin(number);
   case LayerDepth::Tail:
     return makeTail(number);
+  case LayerDepth::Any:
+    makeAny(number);
+    return success();
   case LayerDepth::Linear:
     break;
   }
@@ -328,7 +409,8 @@ LogicalResult DepthReducer::find() {
   if (failed(findLayers()))
     return failure();
   if (llvm::none_of(plan.layers, [](const DepthChoice &choice) {
-        return choice.kind == LayerDepth::Thin;
+        return choice.kind == LayerDepth::Thin ||
+               choice.kind == LayerDepth::Any;
       }))
     return success();
   FailureOr<SmallVector<LinearInput>> found = findLinears(function);
@@ -343,33 +425,17 @@ LogicalResult DepthReducer::run() {
   for (size_t number = 0; number < layers.size(); ++number)
     if (failed(reduce(static_cast<int64_t>(number))))
       return failure();
-  showStreams();
   return success();
-}
-
-/// What comes out of layers that have maps of their own.
-void DepthReducer::showStreams() {
-  for (size_t number = 0; number + 1 < layers.size(); ++number)
-    if (LayerDepth kind = plan.layers[number].kind;
-        kind == LayerDepth::Thin || kind == LayerDepth::Linear)
-      shown.push_back({streamName(static_cast<int64_t>(number) + 1),
-                       layers[number + 1].stream});
 }
 
 LogicalResult DepthReducer::findTargets() {
   if (failed(find()))
     return failure();
-  showStreams();
-  for (LinearInput &input : linears)
-    if (input.layer >= 0 && input.group == LinearGroup::Down &&
-        plan.layers[input.layer].kind == LayerDepth::Thin)
-      shown.push_back({neuronsName(input.layer), input.rows});
-  for (size_t number = 0; number < layers.size(); ++number)
-    if (plan.layers[number].kind == LayerDepth::Tail)
-      for (Operation *product : layers[number].products)
-        shown.push_back(
-            {tailMapName(getWeightOf(product->getOperand(1)).getName().str()),
-             product->getResult(0)});
+  for (auto [number, layer] : llvm::enumerate(layers)) {
+    shown.push_back({streamName(static_cast<int64_t>(number)), layer.stream});
+    for (Operation *product : layer.products)
+      shown.push_back({tailMapNameOf(product), product->getResult(0)});
+  }
   return success();
 }
 
@@ -393,10 +459,7 @@ static void show(func::FuncOp function, ArrayRef<DepthReducer::Shown> shown) {
   function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
                                              ValueRange(results).getTypes()));
   function.setAllResultAttrs(attributes);
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseUnused(function.front());
 }
 
 namespace {
@@ -429,7 +492,10 @@ struct ReduceDepthPass final
       return signalPassFailure();
     show(reduced, {});
     // For fitting.
-    if (getOperation().lookupSymbol(kEntryObserve)) {
+    if (getOperation().lookupSymbol(kEntryObserve) &&
+        llvm::all_of(plan.layers, [](const DepthChoice &choice) {
+          return choice.kind == LayerDepth::Any;
+        })) {
       func::FuncOp target = copyAs(kTargetEntry), fit = copyAs(kFitEntry);
       DepthReducer asIs(target, plan), asPlanned(fit, plan);
       if (failed(asIs.findTargets()) || failed(asPlanned.run()))

@@ -40,8 +40,8 @@ gist::findLayers(func::FuncOp function, ArrayRef<PlannedAttention> plan) {
   auto ops = llvm::to_vector(function.getOps<AttentionOp>());
   if (ops.empty())
     return ops;
-  // Layers are counted by their attention, so that a plan for another model
-  // shows.
+  // Layers are counted by their attention, so that a plan for another model is
+  // detected.
   if (ops.size() != plan.size())
     return function.emitOpError("has ")
            << ops.size() << " layers with attention, but the plan is for "
@@ -73,7 +73,8 @@ SetVector<Operation *> gist::findFirstProducts(Value value) {
   return products;
 }
 
-/// The rows that queries are projected from. Null if these are several.
+/// The rows that queries are projected from. Null if there are several such
+/// tensors.
 static Value findProjectedRows(Value query) {
   // A set, because queries of several heads may be products of the same rows.
   SetVector<Value> rows;
@@ -112,7 +113,7 @@ Value gist::findResidualRows(Operation *attention, Value query) {
   return {};
 }
 
-/// What `rows` are rounded from, if all they are is rounded.
+/// The source of `rows` if they are the result of a rounding and nothing else.
 static Value findUnrounded(Value rows) {
   auto generic = rows.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 ||

@@ -13,9 +13,9 @@
 
 namespace gist {
 
-/// The attention of each layer of `function`, of which there are as many as the
-/// plan has, in order; an error at what a plan of selections is not for.
-/// Functions without attention have none.
+/// The attention ops of `function`, one for each layer of the plan, in order.
+/// Fails, with a diagnostic, if their number differs or if a plan of selections
+/// does not support one of them. Empty for functions without attention.
 mlir::FailureOr<llvm::SmallVector<AttentionOp>>
 findLayers(mlir::func::FuncOp function, llvm::ArrayRef<PlannedAttention> plan);
 

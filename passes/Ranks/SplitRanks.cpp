@@ -24,15 +24,16 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
+#include "passes/Passes.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/GivenTensors.h"
-#include "passes/Ranks/RankPasses.h"
 #include "passes/Ranks/SliceGraph.h"
 
 namespace gist {
 #define GEN_PASS_DEF_SPLITRANKSPASS
-#include "passes/Ranks/RankPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;
@@ -138,7 +139,7 @@ public:
     function.setFunctionType(FunctionType::get(
         function.getContext(), function.front().getArgumentTypes(),
         end.getOperandTypes()));
-    eraseUnused();
+    eraseUnused(function.front());
     return success();
   }
 
@@ -315,15 +316,6 @@ private:
       result.set(*part);
     }
     return success();
-  }
-
-  /// Erases the ops that computed the whole values. From the end, so that ops
-  /// that only these read are erased as well.
-  void eraseUnused() {
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(function.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
   }
 
   func::FuncOp function;

@@ -21,15 +21,16 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Unused.h"
+#include "passes/Passes.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/GivenTensors.h"
-#include "passes/Ranks/RankPasses.h"
 #include "passes/Ranks/Shares.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace gist {
 #define GEN_PASS_DEF_SPLITSTAGESPASS
-#include "passes/Ranks/RankPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;
@@ -64,10 +65,7 @@ public:
     if (failed(returnResults(last)))
       return failure();
     detachCaches();
-    for (Operation &op :
-         llvm::make_early_inc_range(llvm::reverse(function.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseUnused(function.front());
     shrinkCaches();
     function.setFunctionType(FunctionType::get(
         function.getContext(), function.front().getArgumentTypes(),

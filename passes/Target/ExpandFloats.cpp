@@ -16,6 +16,7 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/Target/FloatBuilder.h"
 #include "passes/Target/Info/ModuleTarget.h"
 
 namespace gist {
@@ -27,58 +28,6 @@ using namespace mlir;
 using namespace gist;
 
 namespace {
-/// Builds arithmetic on values of one shape, with numbers as operands.
-struct FloatBuilder {
-  /// Integers of 32 bits and f32, in the shape of `like`.
-  FloatBuilder(OpBuilder &builder, Location location, Type like)
-      : builder(builder), location(location), i32(withElement(like, 32)),
-        f32(withElement(like, builder.getF32Type())) {}
-
-  Value constant(uint32_t bits) {
-    TypedAttr value = builder.getI32IntegerAttr(static_cast<int32_t>(bits));
-    if (auto shaped = dyn_cast<ShapedType>(i32))
-      value = SplatElementsAttr::get(shaped, value);
-    return arith::ConstantOp::create(builder, location, value);
-  }
-  Value number(float value) {
-    TypedAttr attribute = builder.getF32FloatAttr(value);
-    if (auto shaped = dyn_cast<ShapedType>(f32))
-      attribute = SplatElementsAttr::get(shaped, attribute);
-    return arith::ConstantOp::create(builder, location, attribute);
-  }
-  template <typename Op> Value op(Value lhs, Value rhs) {
-    return Op::create(builder, location, lhs, rhs);
-  }
-  template <typename Op> Value op(Value lhs, uint32_t bits) {
-    return Op::create(builder, location, lhs, constant(bits));
-  }
-  Value compare(arith::CmpIPredicate predicate, Value lhs, uint32_t bits) {
-    return arith::CmpIOp::create(builder, location, predicate, lhs,
-                                 constant(bits));
-  }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, location, condition, yes, no);
-  }
-  Value toFloat(Value bits) {
-    return arith::BitcastOp::create(builder, location, f32, bits);
-  }
-  Value toBits(Value number) {
-    return arith::BitcastOp::create(builder, location, i32, number);
-  }
-  Type withElement(Type like, Type element) {
-    if (auto shaped = dyn_cast<ShapedType>(like))
-      return shaped.clone(element);
-    return element;
-  }
-  Type withElement(Type like, unsigned width) {
-    return withElement(like, builder.getIntegerType(width));
-  }
-
-  OpBuilder &builder;
-  Location location;
-  Type i32, f32;
-};
-
 // The parts of a number: f16 has 10 bits of fraction and an exponent from 15
 // on, f32 has 23 and one from 127 on.
 constexpr uint32_t kFractionGap = 23 - 10;
@@ -94,10 +43,10 @@ struct ExpandExtension final : OpRewritePattern<arith::ExtFOp> {
       return rewriter.notifyMatchFailure(op, "is not from f16");
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "is not to f32");
-    FloatBuilder b(rewriter, op.getLoc(), op.getType());
-    Value half = arith::BitcastOp::create(
-        rewriter, op.getLoc(), b.withElement(op.getType(), 16), op.getIn());
-    Value bits = arith::ExtUIOp::create(rewriter, op.getLoc(), b.i32, half);
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    Value half =
+        arith::BitcastOp::create(b, b.withElement(b.getI16Type()), op.getIn());
+    Value bits = arith::ExtUIOp::create(b, b.getWords(), half);
     Value sign = b.op<arith::ShLIOp>(b.op<arith::AndIOp>(bits, 0x8000u), 16u);
     Value size =
         b.op<arith::ShLIOp>(b.op<arith::AndIOp>(bits, 0x7fffu), kFractionGap);
@@ -107,11 +56,11 @@ struct ExpandExtension final : OpRewritePattern<arith::ExtFOp> {
     // Subnormal numbers: add a leading one, then subtract its value.
     Value small = b.op<arith::AddIOp>(normal, 1u << 23);
     small = b.toBits(b.op<arith::SubFOp>(
-        b.toFloat(small), b.toFloat(b.constant(kExponentGap + (1u << 23)))));
-    Value isSpecial =
-        b.compare(arith::CmpIPredicate::uge, size, 0x7c00u << kFractionGap);
-    Value isSmall =
-        b.compare(arith::CmpIPredicate::ult, size, 0x0400u << kFractionGap);
+        b.toFloat(small), b.toFloat(b.word(kExponentGap + (1u << 23)))));
+    Value isSpecial = b.compare(arith::CmpIPredicate::uge, size,
+                                b.word(0x7c00u << kFractionGap));
+    Value isSmall = b.compare(arith::CmpIPredicate::ult, size,
+                              b.word(0x0400u << kFractionGap));
     Value all = b.select(isSpecial, special, b.select(isSmall, small, normal));
     rewriter.replaceOp(op, b.toFloat(b.op<arith::OrIOp>(all, sign)));
     return success();
@@ -128,7 +77,7 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
       return rewriter.notifyMatchFailure(op, "is not from f32");
     if (!getElementTypeOrSelf(op.getType()).isF16())
       return rewriter.notifyMatchFailure(op, "is not to f16");
-    FloatBuilder b(rewriter, op.getLoc(), op.getIn().getType());
+    FloatBuilder b(op.getLoc(), rewriter, op.getIn().getType());
     Value bits = b.toBits(op.getIn());
     Value sign = b.op<arith::AndIOp>(bits, 0x80000000u);
     Value size = b.op<arith::XOrIOp>(bits, sign);
@@ -142,24 +91,24 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
     // ends.
     constexpr uint32_t kMagic = ((127 - 15) + kFractionGap + 1) << 23;
     Value small = b.toBits(
-        b.op<arith::AddFOp>(b.toFloat(size), b.toFloat(b.constant(kMagic))));
+        b.op<arith::AddFOp>(b.toFloat(size), b.toFloat(b.word(kMagic))));
     small = b.op<arith::SubIOp>(small, kMagic);
     // NaNs stay so, with the part of the fraction that fits.
     Value nan = b.op<arith::OrIOp>(
         b.op<arith::AndIOp>(b.op<arith::ShRUIOp>(size, kFractionGap), 0x3ffu),
         0x7e00u);
-    Value isNan = b.compare(arith::CmpIPredicate::ugt, size, 0x7f800000u);
-    Value large = b.select(isNan, nan, b.constant(0x7c00u));
+    Value isNan =
+        b.compare(arith::CmpIPredicate::ugt, size, b.word(0x7f800000u));
+    Value large = b.select(isNan, nan, b.word(0x7c00u));
     // 2^16 on is too large for f16. What rounds up to it carries into the
     // exponent of infinity in `normal`.
     Value isLarge =
-        b.compare(arith::CmpIPredicate::uge, size, (127u + 16) << 23);
-    Value isSmall =
-        b.compare(arith::CmpIPredicate::ult, size, kExponentGap + (1u << 23));
+        b.compare(arith::CmpIPredicate::uge, size, b.word((127u + 16) << 23));
+    Value isSmall = b.compare(arith::CmpIPredicate::ult, size,
+                              b.word(kExponentGap + (1u << 23)));
     Value all = b.select(isLarge, large, b.select(isSmall, small, normal));
     all = b.op<arith::OrIOp>(all, b.op<arith::ShRUIOp>(sign, 16u));
-    Value half = arith::TruncIOp::create(rewriter, op.getLoc(),
-                                         b.withElement(op.getType(), 16), all);
+    Value half = arith::TruncIOp::create(b, b.withElement(b.getI16Type()), all);
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), half);
     return success();
   }
@@ -184,13 +133,12 @@ struct ExpandFma final : OpRewritePattern<math::FmaOp> {
 /// The nearest whole number, ties to even: f32 numbers from 2^23 on are all
 /// whole.
 static Value roundEven(FloatBuilder &b, Value x) {
-  Value size = math::AbsFOp::create(b.builder, b.location, x);
+  Value size = math::AbsFOp::create(b, x);
   Value magic = b.number(8388608.0f);
-  Value rounded = b.op<arith::SubFOp>(b.op<arith::AddFOp>(size, magic), magic);
+  Value rounded = b.sub(b.add(size, magic), magic);
   rounded = b.op<math::CopySignOp>(rounded, x);
   // A NaN is not smaller and stays as it is.
-  Value isSmall = arith::CmpFOp::create(b.builder, b.location,
-                                        arith::CmpFPredicate::OLT, size, magic);
+  Value isSmall = b.compare(arith::CmpFPredicate::OLT, size, magic);
   return b.select(isSmall, rounded, x);
 }
 
@@ -202,7 +150,7 @@ struct ExpandRoundEven final : OpRewritePattern<math::RoundEvenOp> {
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "is not of f32");
-    FloatBuilder b(rewriter, op.getLoc(), op.getType());
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
     rewriter.replaceOp(op, roundEven(b, op.getOperand()));
     return success();
   }
@@ -217,14 +165,13 @@ struct ExpandFloor final : OpRewritePattern<Op> {
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return rewriter.notifyMatchFailure(op, "is not of f32");
-    FloatBuilder b(rewriter, op.getLoc(), op.getType());
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
     Value x = op.getOperand();
     Value rounded = roundEven(b, x);
-    Value isBeyond = arith::CmpFOp::create(rewriter, op.getLoc(),
-                                           isUp ? arith::CmpFPredicate::OLT
-                                                : arith::CmpFPredicate::OGT,
-                                           rounded, x);
-    Value other = b.op<arith::AddFOp>(rounded, b.number(isUp ? 1.0f : -1.0f));
+    Value isBeyond =
+        b.compare(isUp ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT,
+                  rounded, x);
+    Value other = b.add(rounded, b.number(isUp ? 1.0f : -1.0f));
     // -0.5 becomes -0, as the operation has it.
     other = isUp ? b.op<math::CopySignOp>(other, x) : other;
     rewriter.replaceOp(op, b.select(isBeyond, other, rounded));

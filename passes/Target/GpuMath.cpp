@@ -18,76 +18,43 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Target/FloatBuilder.h"
 
 using namespace mlir;
 using namespace gist;
 
 namespace {
-/// Arithmetic on scalars or vectors of f32.
-class FloatBuilder : public ImplicitLocOpBuilder {
+class MathBuilder : public FloatBuilder {
 public:
-  FloatBuilder(Location loc, OpBuilder &builder, Type type)
-      : ImplicitLocOpBuilder(loc, builder), type(type) {}
+  using FloatBuilder::FloatBuilder;
 
-  Value constant(double value) {
-    return constant(type, builder().getF32FloatAttr(static_cast<float>(value)));
-  }
-  Value constant(int32_t value) {
-    return constant(getIntType(), getI32IntegerAttr(value));
-  }
-  Value mul(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
   Value fma(Value a, Value b, Value c) {
     return math::FmaOp::create(*this, a, b, c);
   }
   /// NaN becomes a bound.
   Value clamp(Value x, double low, double high) {
-    Value bounded = arith::MaxNumFOp::create(*this, x, constant(low));
-    return arith::MinNumFOp::create(*this, bounded, constant(high));
+    Value bounded = arith::MaxNumFOp::create(*this, x, number(low));
+    return arith::MinNumFOp::create(*this, bounded, number(high));
   }
   /// The polynomial with these coefficients, highest power first.
   Value polynomial(Value x, ArrayRef<double> coefficients) {
-    Value result = constant(coefficients.front());
+    Value result = number(coefficients.front());
     for (double coefficient : coefficients.drop_front())
-      result = fma(result, x, constant(coefficient));
+      result = fma(result, x, number(coefficient));
     return result;
   }
-
-  Value toInt(Value x) {
-    return arith::FPToSIOp::create(*this, getIntType(), x);
-  }
-  Value add(Value x, int32_t y) {
-    return arith::AddIOp::create(*this, x, constant(y));
-  }
+  Value toInt(Value x) { return arith::FPToSIOp::create(*this, getWords(), x); }
   /// 2^n of an integer from -126 to 127 in `n`, which is an f32.
   Value powerOfTwo(Value n) {
-    Value bits = add(toInt(n), 127);
-    bits = arith::ShLIOp::create(*this, bits, constant(23));
-    return arith::BitcastOp::create(*this, type, bits);
+    Value bits = add(toInt(n), word(127));
+    return toFloat(op<arith::ShLIOp>(bits, 23u));
   }
   /// `a` where an integer has `bit`, else `b`.
-  Value selectBit(Value integer, int32_t bit, Value a, Value b) {
-    Value has = arith::AndIOp::create(*this, integer, constant(bit));
-    has = arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, has,
-                                constant(0));
-    return arith::SelectOp::create(*this, has, a, b);
+  Value selectBit(Value integer, uint32_t bit, Value a, Value b) {
+    Value has = op<arith::AndIOp>(integer, bit);
+    return select(compare(arith::CmpIPredicate::ne, has, word(0)), a, b);
   }
-
-private:
-  OpBuilder &builder() { return *this; }
-  Type getIntType() {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.clone(getI32Type());
-    return getI32Type();
-  }
-  Value constant(Type shape, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(shape))
-      value = DenseElementsAttr::get(vector, Attribute(value));
-    return arith::ConstantOp::create(*this, value);
-  }
-
-  Type type;
 };
 
 /// e^x = 2^n 2^f with x log2(e) = n + f. The product is kept to more bits than
@@ -104,15 +71,15 @@ struct LowerExp final : OpRewritePattern<math::ExpOp> {
     constexpr double kLog2e = 1.4426950408889634;
     constexpr float kHigh = kLog2e;
     constexpr double kLow = kLog2e - kHigh;
-    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    MathBuilder b(op.getLoc(), rewriter, op.getType());
     Value x = op.getOperand();
-    Value high = b.constant(kHigh);
+    Value high = b.number(kHigh);
     // The bounds keep 2^n a normal number.
     Value n =
         math::RoundEvenOp::create(b, b.clamp(b.mul(x, high), -126.0, 127.0));
     // The product is formed again inside of the fma, where it is not rounded.
     Value f = b.fma(x, high, arith::NegFOp::create(b, n));
-    f = b.fma(x, b.constant(kLow), f);
+    f = b.fma(x, b.number(kLow), f);
     Value power = math::Exp2Op::create(b, f);
     rewriter.replaceOp(op, b.mul(power, b.powerOfTwo(n)));
     return success();
@@ -134,12 +101,12 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
     constexpr float kMiddle = kHalfPi - kHigh;
     constexpr double kLow = kHalfPi - kHigh - kMiddle;
     constexpr bool kIsCos = std::is_same_v<Op, math::CosOp>;
-    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    MathBuilder b(op.getLoc(), rewriter, op.getType());
     Value x = op.getOperand();
-    Value n = math::RoundEvenOp::create(b, b.mul(x, b.constant(1.0 / kHalfPi)));
-    Value r = b.fma(n, b.constant(-kHigh), x);
-    r = b.fma(n, b.constant(-kMiddle), r);
-    r = b.fma(n, b.constant(-kLow), r);
+    Value n = math::RoundEvenOp::create(b, b.mul(x, b.number(1.0 / kHalfPi)));
+    Value r = b.fma(n, b.number(-kHigh), x);
+    r = b.fma(n, b.number(-kMiddle), r);
+    r = b.fma(n, b.number(-kLow), r);
     Value z = b.mul(r, r);
     Value sine =
         b.polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
@@ -150,7 +117,7 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
     Value quadrant = b.toInt(n);
     // cos(x) = sin(x + pi/2): a quadrant further.
     if (kIsCos)
-      quadrant = b.add(quadrant, 1);
+      quadrant = b.add(quadrant, b.word(1));
     Value result = b.selectBit(quadrant, 1, cosine, sine);
     result = b.selectBit(quadrant, 2, arith::NegFOp::create(b, result), result);
     rewriter.replaceOp(op, result);

@@ -29,7 +29,7 @@ using namespace gist;
 /// What ModuleSpec::requirements may name.
 /// A runtime that does not know one must not run the module.
 static bool isKnownRequirement(const std::string &name) {
-  return name == kRandomWeights || name == kRanksRequirement;
+  return name == kRanksRequirement;
 }
 
 /// Null for a kind that this runtime does not know.

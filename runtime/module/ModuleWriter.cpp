@@ -87,10 +87,6 @@ uint32_t ModuleWriter::addRandomWeight(std::string name, std::string format,
   uint32_t index = addWeight(std::move(name), std::move(format),
                              std::move(shape), size, nullptr);
   spec.weights[index].random = numbers;
-  // An older runtime would look for the bytes.
-  if (std::find(spec.requirements.begin(), spec.requirements.end(),
-                kRandomWeights) == spec.requirements.end())
-    spec.requirements.emplace_back(kRandomWeights);
   return index;
 }
 

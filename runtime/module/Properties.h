@@ -14,9 +14,10 @@ namespace gist {
 /// less than it can take. Longer texts are cut to it before they are embedded.
 inline constexpr const char *kMaxSentenceProperty = "max_seq_length";
 
-/// Two numbers, such as "4 128": tokens at the beginning and at the end of a
-/// prompt that are not for the entry `read`, because a plan lets the others
-/// walk through fewer layers there. Without it `read` is exact.
+/// Three numbers, such as "4 128 64": tokens at the beginning and at the end of
+/// a prompt that are not for the entry `read`, because a plan lets the others
+/// walk through fewer layers there, and how many others it takes at least.
+/// Without it `read` is exact.
 inline constexpr const char *kBulkProperty = "bulk";
 
 /// A hash of the model's weights, in hexadecimal, of a module that maps are

@@ -23,9 +23,6 @@
 
 namespace gist {
 
-/// The requirement of a module that has such weights.
-inline constexpr const char *kRandomWeights = "random-weights";
-
 /// Bytes of a number in a format that random weights may have, "f32", "f16" or
 /// "bf16"; 0 for others.
 uint64_t randomWidth(const std::string &format);

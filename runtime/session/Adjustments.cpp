@@ -34,10 +34,23 @@ public:
     // Only the last `window` tokens of old and new together count.
     tokens = tokens.last(std::min(window, tokens.size()));
     for (int32_t token : tokens)
-      write(token);
+      remember(token);
   }
 
-  void write(int32_t token) override {
+  Status write(int32_t token) override {
+    remember(token);
+    return {};
+  }
+
+  Status apply(std::span<float> logits) override {
+    for (const auto &[token, count] : counts)
+      if (float *logit = findLogit(logits, token))
+        *logit = *logit > 0 ? *logit / penalty : *logit * penalty;
+    return {};
+  }
+
+private:
+  void remember(int32_t token) {
     if (recent.size() < window) {
       recent.push_back(token);
     } else {
@@ -48,13 +61,6 @@ public:
     ++counts[token];
   }
 
-  void apply(std::span<float> logits) override {
-    for (const auto &[token, count] : counts)
-      if (float *logit = findLogit(logits, token))
-        *logit = *logit > 0 ? *logit / penalty : *logit * penalty;
-  }
-
-private:
   void forget(int32_t token) {
     auto found = counts.find(token);
     if (--found->second == 0)
@@ -74,12 +80,16 @@ public:
   CountPenalty(float presence, float frequency)
       : presence(presence), frequency(frequency) {}
 
-  void write(int32_t token) override { ++counts[token]; }
+  Status write(int32_t token) override {
+    ++counts[token];
+    return {};
+  }
 
-  void apply(std::span<float> logits) override {
+  Status apply(std::span<float> logits) override {
     for (const auto &[token, count] : counts)
       if (float *logit = findLogit(logits, token))
         *logit -= presence + frequency * static_cast<float>(count);
+    return {};
   }
 
 private:
@@ -91,10 +101,11 @@ class Bias final : public LogitsAdjustment {
 public:
   explicit Bias(std::vector<LogitBias> biases) : biases(std::move(biases)) {}
 
-  void apply(std::span<float> logits) override {
+  Status apply(std::span<float> logits) override {
     for (const LogitBias &bias : biases)
       if (float *logit = findLogit(logits, bias.token))
         *logit += bias.bias;
+    return {};
   }
 
 private:
@@ -107,19 +118,49 @@ public:
   NotYet(int64_t least, std::vector<int32_t> tokens)
       : left(least), tokens(std::move(tokens)) {}
 
-  void write(int32_t) override { left -= left > 0 ? 1 : 0; }
+  Status write(int32_t) override {
+    left -= left > 0 ? 1 : 0;
+    return {};
+  }
 
-  void apply(std::span<float> logits) override {
+  Status apply(std::span<float> logits) override {
     if (left == 0)
-      return;
+      return {};
     for (int32_t token : tokens)
       if (float *logit = findLogit(logits, token))
         *logit = -std::numeric_limits<float>::infinity();
+    return {};
   }
 
 private:
   int64_t left;
   std::vector<int32_t> tokens;
+};
+
+/// Holds the answer to a grammar.
+class GrammarMask final : public LogitsAdjustment {
+public:
+  explicit GrammarMask(std::shared_ptr<const TokenGrammar> grammar)
+      : mask(std::move(grammar)) {}
+
+  Status write(int32_t token) override { return mask.accept(token); }
+
+  Status apply(std::span<float> logits) override {
+    auto isPossible = [](float logit) {
+      return logit > -std::numeric_limits<float>::infinity();
+    };
+    bool hadChoice = std::any_of(logits.begin(), logits.end(), isPossible);
+    GIST_TRY(mask.apply(logits));
+    if (hadChoice && std::none_of(logits.begin(), logits.end(), isPossible))
+      return Status::error(Code::BadArgument,
+                           "the grammar allows here only tokens that biases, "
+                           "the least length or the model forbid; change the "
+                           "grammar or one of those");
+    return {};
+  }
+
+private:
+  TokenMask mask;
 };
 } // namespace
 
@@ -168,5 +209,8 @@ Status gist::makeAdjustments(const SamplerOptions &options,
         std::make_shared<NotYet>(options.minTokens, options.endTokens));
   list.insert(list.end(), options.adjustments.begin(),
               options.adjustments.end());
+  // Last, so that nothing makes possible what the grammar forbids.
+  if (options.grammar)
+    list.push_back(std::make_shared<GrammarMask>(options.grammar));
   return {};
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A sampler has a list of these, each of which changes the logits in turn:
-// penalties, biases, tokens that cannot come yet.
+// penalties, biases, tokens that cannot come yet, and last a grammar.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +33,12 @@ public:
   /// Tokens of the prompt, before any is drawn.
   virtual void read(std::span<const int32_t> tokens) { (void)tokens; }
   /// The token that was drawn.
-  virtual void write(int32_t token) { (void)token; }
+  virtual Status write(int32_t token) {
+    (void)token;
+    return {};
+  }
   /// Changes the logits of the next token; -inf forbids one.
-  virtual void apply(std::span<float> logits) = 0;
+  virtual Status apply(std::span<float> logits) = 0;
 };
 
 using AdjustmentList = std::vector<std::shared_ptr<LogitsAdjustment>>;

@@ -14,7 +14,7 @@ using namespace gist;
 
 /// A graph takes long to make (one of thousands of launches 244 ms on an H200,
 /// where a step took 10.5) and is lost when a sequence joins or leaves: it is
-/// made when as many have run a while.
+/// recorded once the same list has run a few times.
 static constexpr unsigned kTimesBeforeRecording = 8;
 
 Status Batch::create(const Module &module, const EntrySpec &entry,
@@ -55,7 +55,7 @@ Status Batch::uploadSettings(std::span<const BatchDraw> draws) {
   return upload(settings, settingsMemory, uploadedSettings);
 }
 
-/// Whether both launch the same; `after` follows from the rest.
+/// Whether both lists launch the same; `after` follows from the rest.
 static bool isSame(const CommandList &a, const CommandList &b) {
   return a.args == b.args &&
          std::equal(a.commands.begin(), a.commands.end(), b.commands.begin(),
@@ -66,8 +66,8 @@ static bool isSame(const CommandList &a, const CommandList &b) {
                     });
 }
 
-/// Numbers are in memory on devices where recordings pay, so the list of a
-/// decode step comes again while the same sequences run.
+/// Devices where recordings pay read numbers from memory, so the list of a
+/// decode step stays the same while the same sequences run.
 Status Batch::submit() {
   if (numberExprs.empty())
     return device.submit(list, nullptr);
@@ -135,7 +135,7 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   GIST_TRY(uploadSettings(draws));
   launchCount += list.commands.size() + lateList.commands.size();
   if (split) {
-    // Somebody ends a prompt here, so that this list does not come again.
+    // A sequence ends its prompt in this step, so this list does not repeat.
     GIST_TRY(device.submit(list, nullptr));
     GIST_TRY(gather(wanted));
     GIST_TRY(device.submit(lateList, nullptr));

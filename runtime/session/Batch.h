@@ -168,7 +168,7 @@ private:
   std::vector<bool> waitsForEverything;     ///< per launch
   /// The launches of a step; late ones apart where rows move before them.
   CommandList list, lateList;
-  /// What they were made for; nothing where that did not end well.
+  /// What they were made for; empty after an error.
   std::vector<BatchPiece> madePieces;
   std::vector<RowRange> madeWanted;
   std::vector<int64_t> madeDraws; ///< numbers of logits

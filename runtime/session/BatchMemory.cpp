@@ -83,7 +83,7 @@ Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
   uint64_t bytes = 0;
   uint32_t from = kNone, by = kNone, to = kNone;
   for (const ArgSpec &arg : command.args) {
-    // One that asks for numbers is not known here.
+    // A command with scalar arguments is not supported here.
     if (arg.buffer == kNone || arg.value != kNone)
       return {};
     const BufferSpec &buffer = spec.buffers[arg.buffer];

@@ -25,12 +25,6 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
   std::string where = "entry '" + entry.name + "'";
   GIST_TRY(result.findRows().in(where));
   GIST_TRY(result.findEndpoints().in(where));
-  // Without any, nothing would be gained.
-  if (std::none_of(entry.commands.begin(), entry.commands.end(),
-                   [](const CommandSpec &command) { return command.byRows; }))
-    return Status::error(Code::Unsupported,
-                         "no command says that sequences can share it; compile "
-                         "the model again");
   result.findKinds();
   GIST_TRY(result.findHandedOver().in(where));
   for (size_t i = 0; i < entry.commands.size(); ++i) {
@@ -160,7 +154,7 @@ Status BatchPlan::checkCommand(size_t number) const {
     return (mask & ~(uint64_t{1} << callSymbols.tokens)) != 0;
   };
   for (const ArgSpec &arg : command.args) {
-    // Logits are where they are wanted, which is not where their tokens are.
+    // Logits are stored by wanted row, not by the row of their token.
     if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
       return Status::error(Code::Unsupported,
                            "makes logits, but belongs to one sequence or is "

@@ -9,7 +9,7 @@
 // to a batch of sequences. Commands are of three kinds: those by rows run once
 // for the rows of all sequences; those of one sequence run for each; and those
 // by rows that no command of a sequence waits for run at the end, only for rows
-// whose logits somebody wants.
+// whose logits are wanted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ public:
     bool sharesLaunch = false;
   };
 
-  /// Refuses an entry that is not made of such commands; `target` says whose
-  /// code runs it. `module` must outlive the plan.
+  /// Refuses an entry that is not made of such commands; `target` is the target
+  /// whose code runs it. `module` must outlive the plan.
   static Status create(const Module &module, const EntrySpec &entry,
                        uint32_t target, BatchPlan &plan);
 

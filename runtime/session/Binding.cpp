@@ -37,7 +37,7 @@ Status SymbolValues::set(uint32_t symbol, int64_t value) {
     return {};
   current[symbol] = value;
   for (size_t i = 0; i < masks.size(); ++i)
-    // Evaluated again only when somebody asks.
+    // Invalidated; evaluated again when it is next read.
     if (masks[i] >> symbol & 1)
       valid[i] = false;
   return {};
@@ -118,7 +118,8 @@ EntryBinding::launchExprs(const CommandSpec &command) const {
     if (arg.buffer == kNone)
       continue;
     const BufferSpec &buffer = module->spec().buffers[arg.buffer];
-    // What other kinds say there means nothing, and nobody has verified it.
+    // Reads only the fields that this kind of buffer uses: the others are not
+    // verified.
     if (buffer.kind != BufferKind::Weight)
       exprs.push_back(buffer.size);
     if (buffer.kind == BufferKind::Arena)

@@ -72,7 +72,8 @@ public:
   static Status check(const Session &session);
 
   /// After that check. `session` outlives the result. With `always`, so many
-  /// tokens are drafted each time, worth it or not.
+  /// tokens are drafted each time, worth it or not. `options` have the tokens
+  /// that end the text.
   static Status create(Session &session, std::shared_ptr<Drafter> drafter,
                        const SamplerOptions &options, size_t always,
                        std::unique_ptr<DraftVerifier> &result);
@@ -87,9 +88,9 @@ public:
 
 private:
   DraftVerifier(Session &session, std::shared_ptr<Drafter> drafter,
-                size_t always)
+                size_t always, std::vector<int32_t> ends)
       : session(session), drafter(std::move(drafter)), always(always),
-        governor(this->drafter->isFree()) {}
+        ends(std::move(ends)), governor(this->drafter->isFree()) {}
   /// How many tokens can be drafted in the next call.
   size_t roomFor(size_t most) const;
   Status drawPlain(std::span<const int32_t> text, Sampler &sampler,
@@ -100,6 +101,7 @@ private:
   Session &session;
   std::shared_ptr<Drafter> drafter;
   size_t always; ///< 0: as the governor says
+  std::vector<int32_t> ends;
   DraftGovernor governor;
   Draft draft;
   DraftCounts total;

@@ -95,31 +95,42 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");
-  GenerateOptions known = options;
-  std::vector<int32_t> &ends = known.sampler.endTokens;
+  std::unique_ptr<TokenStream> stream(
+      new TokenStream(session, tokenizer, prompt, options));
+  std::vector<int32_t> &ends = stream->options.sampler.endTokens;
   ends = options.stopTokens;
   if (!options.ignoreEnd)
     for (int32_t token : endTokensOf(session.module(), tokenizer))
       ends.push_back(token);
-  Sampler sampler;
-  GIST_TRY(Sampler::create(known.sampler, sampler));
-  sampler.see(options.before);
-  sampler.see(prompt);
-  std::unique_ptr<DraftVerifier> verifier;
+  GIST_TRY(stream->useGrammar());
+  GIST_TRY(Sampler::create(stream->options.sampler, stream->sampler));
+  stream->sampler.see(options.before);
+  stream->sampler.see(prompt);
   if (options.drafter)
-    GIST_TRY(DraftVerifier::create(session, options.drafter, options.sampler,
-                                   options.draftTokens, verifier));
-  result.reset(new TokenStream(session, tokenizer, prompt, known));
-  result->sampler = std::move(sampler);
-  result->verifier = std::move(verifier);
-  result->text = options.before;
-  result->text.insert(result->text.end(), prompt.begin(), prompt.end());
+    GIST_TRY(DraftVerifier::create(session, options.drafter,
+                                   stream->options.sampler, options.draftTokens,
+                                   stream->verifier));
+  stream->text = options.before;
+  stream->text.insert(stream->text.end(), prompt.begin(), prompt.end());
+  result = std::move(stream);
   return {};
 }
 GIST_CATCH_OUT_OF_MEMORY
 
+/// The grammar for the tokens of this model.
+Status TokenStream::useGrammar() {
+  if (!options.grammar)
+    return {};
+  std::shared_ptr<const TokenTrie> trie = options.trie;
+  if (!trie)
+    trie = std::make_shared<const TokenTrie>(tokenizer);
+  return TokenGrammar::create(*options.grammar, tokenizer, std::move(trie),
+                              endTokensOf(session.module(), tokenizer),
+                              !continuesText(), options.sampler.grammar);
+}
+
 bool TokenStream::continuesText() const {
-  // After nothing but special tokens a text begins too.
+  // A text also begins after special tokens alone.
   return !options.startsText &&
          (session.position() > 0 ||
           std::any_of(prompt.begin(), prompt.end(),

@@ -47,6 +47,10 @@ struct GenerateOptions {
   /// What the session saw before the prompt, as far as a repeat penalty should
   /// know it.
   std::vector<int32_t> before = {};
+  /// What is written must match this; null: anything. `trie` is of the
+  /// tokenizer; null: it is made, which takes some hundredths of a second.
+  std::shared_ptr<const Grammar> grammar = {};
+  std::shared_ptr<const TokenTrie> trie = {};
   /// Guesses tokens, so that the answer comes faster; null: it does not. It
   /// may be one of earlier answers of the session.
   std::shared_ptr<Drafter> drafter = {};
@@ -91,11 +95,12 @@ struct TokenPiece {
   std::string text;   ///< may be empty
 };
 
-/// An answer that is drawn token by token, when somebody asks for the next.
-/// Between two calls nothing else may feed the session.
+/// An answer that is drawn token by token, on demand. Between two calls nothing
+/// else may feed the session.
 class TokenStream {
 public:
-  /// Draws nothing yet. `session` and `tokenizer` outlive the result.
+  /// Draws nothing yet. A grammar in `options` is for the text that is drawn
+  /// now. `session` and `tokenizer` outlive the result.
   static Status begin(Session &session, const Tokenizer &tokenizer,
                       std::span<const int32_t> prompt,
                       const GenerateOptions &options,
@@ -120,6 +125,7 @@ private:
         decoder(tokenizer, !options.showSpecial, continuesText()),
         stops(options.stops) {}
 
+  Status useGrammar();
   /// Whether what is drawn goes on with a text, rather than beginning one.
   bool continuesText() const;
 
@@ -154,7 +160,7 @@ Status generate(Session &session, const Tokenizer &tokenizer,
                 std::span<const int32_t> prompt, const GenerateOptions &options,
                 const TextSink &sink, GenerateResult &result);
 
-/// The same for those who want the tokens.
+/// The same, with the tokens handed out too.
 Status generateTokens(Session &session, const Tokenizer &tokenizer,
                       std::span<const int32_t> prompt,
                       const GenerateOptions &options, const TokenSink &sink,

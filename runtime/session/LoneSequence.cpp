@@ -16,7 +16,8 @@ Status LoneSequence::create(const Module &module, uint32_t target,
                             const MemoryMap &weights, int64_t capacity,
                             std::unique_ptr<LoneSequence> &result) {
   const EntrySpec *entry = module.findEntry(kEntryDecode, target);
-  // Where numbers are arguments nothing is recorded, and little is gained.
+  // Where numbers are plain arguments nothing is recorded, and little is
+  // gained.
   if (!entry || !device.numbersByAddress())
     return {};
   std::unique_ptr<LoneSequence> made(

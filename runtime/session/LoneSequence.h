@@ -7,7 +7,7 @@
 //
 // Runs the entry `decode` on the state of one sequence, as a session does:
 // kernels for one row, in a recorded graph, that draw the next token too. They
-// add in another order than those of many rows.
+// add in another order than kernels of many rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ namespace gist {
 class LoneSequence {
 public:
   /// Null where the module has no such entry for `target`, or one that does not
-  /// draw. `weights` says where these are; what is given must outlive the
-  /// result. Takes all its memory, for states of up to `capacity` tokens.
+  /// draw. `weights` holds their addresses; all arguments must outlive the
+  /// result. Reserves all its memory, for states of up to `capacity` tokens.
   static Status create(const Module &module, uint32_t target, Device &device,
                        const DeviceCode &code, const MemoryMap &weights,
                        int64_t capacity, std::unique_ptr<LoneSequence> &result);

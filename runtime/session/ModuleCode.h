@@ -14,8 +14,8 @@
 namespace gist {
 
 /// Loads the code of a target. Nothing of it is mapped, let alone run, unless
-/// the module is known here or the caller says `trust`. Nobody else calls
-/// Device::loadCode.
+/// the module is known here or the caller says `trust`. This is the only caller
+/// of Device::loadCode.
 inline Status loadModuleCode(const Module &module, uint32_t target, bool trust,
                              Device &device,
                              std::unique_ptr<DeviceCode> &code) {

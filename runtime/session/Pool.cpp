@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A prompt is cut at multiples of the chunk, whoever else there is: so a
-// sequence is computed in the same pieces in every mix, and a chunk that two
-// prompts begin with is the same to the bit whichever of them computed it.
+// A prompt is cut at multiples of the chunk, whatever the other sequences are:
+// so a sequence is computed in the same pieces in every mix, and a chunk that
+// two prompts begin with is the same to the bit whichever of them computed it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,7 @@
 #include <cinttypes>
 #include <list>
 #include <optional>
+#include <utility>
 
 using namespace gist;
 
@@ -127,6 +128,7 @@ private:
   uint64_t usedBytes = 0, keptBytes = 0;
   PoolCounters total;
   SequenceId draftedFor = 0; ///< whose text the drafter began
+  bool hasDrafted = false;   ///< in any call
   std::vector<float> adjusted;
 };
 } // namespace
@@ -294,7 +296,7 @@ Status PoolOfSequences::reserve(int64_t tokens,
   while (true) {
     Status status =
         SequenceState::create(layout, device, reservedTokens(tokens), state);
-    // Somebody else may have taken memory that was free.
+    // Another process may have taken memory that was free.
     if (status.code != Code::OutOfMemory || kept.empty())
       return status;
     forget();
@@ -339,9 +341,9 @@ void PoolOfSequences::keep(std::unique_ptr<Sequence> sequence) {
   if (!layout.isByPosition() || options.prefixes == 0 ||
       sequence->read() < chunkTokens)
     return;
-  // What it holds of its caller goes; only tokens and state stay.
+  // Releases the caller's function; only tokens and state stay.
   sequence->request.adjust = {};
-  // One that begins with the same chunks makes an older one superfluous.
+  // Drops an older state whose chunks are a prefix of the new one's.
   auto whole = static_cast<size_t>(sequence->read() / chunkTokens);
   std::erase_if(kept, [&](const std::unique_ptr<Sequence> &other) {
     auto chunks = static_cast<size_t>(other->read() / chunkTokens);
@@ -382,7 +384,7 @@ PoolCounters PoolOfSequences::counters() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Who does what in a step
+// Turns of a step
 //===----------------------------------------------------------------------===//
 
 /// How many tokens of its prompt a sequence reads next: up to a multiple of the
@@ -418,7 +420,8 @@ Status PoolOfSequences::takeOver(Sequence &sequence) {
   size_t end = first;
   auto consider = [&](const Sequence &other) {
     auto has = std::min(limit, static_cast<size_t>(other.read() / chunkTokens));
-    // Hashes go over all before, so the longest that is equal is all.
+    // Each hash covers all chunks before, so the longest match is the common
+    // prefix.
     for (size_t last = has; last > end; --last)
       if (sharesChunk(sequence, other, last - 1)) {
         best = &other;
@@ -445,7 +448,8 @@ Status PoolOfSequences::takeOver(Sequence &sequence) {
   return {};
 }
 
-/// Pieces of prompts, whoever waited longest first, up to a chunk in all.
+/// Pieces of prompts, of the longest waiting sequences first, up to a chunk in
+/// all.
 Status PoolOfSequences::chooseReaders(std::vector<Turn> &turns) {
   std::vector<Sequence *> waiting;
   for (const std::unique_ptr<Sequence> &sequence : sequences)
@@ -459,10 +463,11 @@ Status PoolOfSequences::chooseReaders(std::vector<Turn> &turns) {
   for (Sequence *sequence : waiting) {
     GIST_TRY(takeOver(*sequence));
     int64_t piece = pieceOf(*sequence);
-    // Nobody may pass one that waits longer.
+    // A sequence must not overtake one that waits longer.
     if (piece > room)
       break;
-    // What another reads in this step can be taken over in the next.
+    // A chunk that another sequence reads in this step can be copied in the
+    // next.
     auto chunk = static_cast<size_t>(sequence->past / chunkTokens);
     bool comes = layout.isByPosition() &&
                  sequence->request.promptLogprobs < 0 && piece == chunkTokens &&
@@ -558,7 +563,8 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   for (Turn &turn : turns) {
     const PoolRequest &request = turn.sequence->request;
     bool isDrafted = !turn.draft.tokens.empty();
-    // Drawn before it is known who draws, so that a seed gives one text.
+    // The random number is drawn before it is known whether the host or the
+    // device samples, so that a seed gives one text.
     if (turn.writes && !isDrafted)
       turn.settings = turn.sequence->sampler.next();
     onDevice &= !isDrafted && request.logprobs < 0 &&
@@ -627,7 +633,7 @@ void PoolOfSequences::write(const Turn &turn, size_t number,
   }
 }
 
-/// What a turn came to; its tokens are then in the sequence's state.
+/// Reports the result of a turn; its tokens are then in the sequence's state.
 void PoolOfSequences::finishTurn(const Turn &turn,
                                  const std::vector<RowRange> &wanted,
                                  PoolEvent &event) {
@@ -729,8 +735,11 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
   size_t drafts = governor ? turns[0].draft.tokens.size() : 0;
   if (drafts != 0) {
     finishDraft(turns[0], wanted, events);
-    governor->noteDraft(drafts, events.size() - 1, guessed - start,
-                        Profile::now() - guessed);
+    // The first call of several rows touches memory for the first time, and
+    // would make all others look as slow.
+    if (std::exchange(hasDrafted, true))
+      governor->noteDraft(drafts, events.size() - 1, guessed - start,
+                          Profile::now() - guessed);
     turns.clear();
   }
   for (const Turn &turn : turns) {

@@ -10,8 +10,8 @@
 // call: what the model computes row by row is computed once for the rows of
 // all, what belongs to one sequence (its cache, its positions) for each.
 //
-// What a sequence gets does not depend on the others: not on who they are, not
-// on when they come, not on whether the beginning of its prompt was there
+// The results of a sequence do not depend on the others: not on their texts,
+// not on when they arrive, not on whether the state of a shared prefix existed
 // already.
 //
 //===----------------------------------------------------------------------===//
@@ -49,11 +49,11 @@ struct PoolOptions {
   /// It bounds how long the others wait for their next token.
   int64_t chunk = 0;
   /// Sequences that are over and whose state is kept as the beginning of later
-  /// prompts, while nobody else needs the memory.
+  /// prompts, while the memory is not needed otherwise.
   int64_t prefixes = 8;
   /// A sequence that is alone is run by the kernels of a session, where a card
-  /// draws its tokens: faster, but they round otherwise than those of many
-  /// rows, so that its text may depend on who else came while it was written.
+  /// draws its tokens: faster, but they round differently from kernels of many
+  /// rows, so that its text may depend on which other sequences ran meanwhile.
   bool fastAlone = false;
   /// As in SessionOptions: runs code of a module that is not known here.
   bool trust = false;
@@ -89,7 +89,7 @@ struct PoolRequest {
       adjust = {};
 };
 
-/// Never used again in the life of a pool. 0 is none.
+/// Unique within a pool. 0: no sequence.
 using SequenceId = uint64_t;
 
 /// What a step did for one sequence: a token, or several in several events
@@ -123,15 +123,15 @@ struct PoolCounters {
   int64_t reading = 0, writing = 0; ///< sequences in their prompt, and after it
   int64_t kept = 0;                 ///< states kept as beginnings
   uint64_t stateBytes = 0; ///< reserved by sequences that run and are kept
-  uint64_t stateLimit = 0; ///< PoolOptions::memory, or what stands for it
+  uint64_t stateLimit = 0; ///< PoolOptions::memory, or its default
 };
 
 /// Not for several threads at once: one thread owns a pool, and its device
 /// while step() runs.
 class Pool {
 public:
-  /// Fails for modules whose state or commands do not allow it, with a sentence
-  /// that says what is missing (encoders; modules of older compilers).
+  /// Fails for modules whose state or commands do not allow it (encoders), with
+  /// a sentence that says what is missing.
   static Status create(std::shared_ptr<const Module> module, Device &device,
                        const PoolOptions &options,
                        std::unique_ptr<Pool> &result);
@@ -139,13 +139,13 @@ public:
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
 
-  /// Adds a sequence, or nothing. OutOfMemory: no room now, but when others
-  /// have finished (try again after a step that had a `finished` event).
-  /// BadArgument: never; the sentence says what is out of range.
+  /// Adds a sequence, or nothing. OutOfMemory: no room until other sequences
+  /// finish (try again after a step that had a `finished` event). BadArgument:
+  /// the request can never fit; the sentence says what is out of range.
   virtual Status add(PoolRequest request, SequenceId &id) = 0;
 
-  /// Ends a sequence without an event. False if there is none of this id (any
-  /// more), which is no error: it may just have finished.
+  /// Ends a sequence without an event. False if there is no sequence of this
+  /// id; this is not an error, because it may just have finished.
   virtual bool remove(SequenceId id) = 0;
 
   /// Runs one step and gives what it did, sequence by sequence in the order

@@ -37,8 +37,7 @@ int64_t gist::evenPrefillTokens(int64_t count, int64_t chunk) {
   return std::min(chunk, (even + kTile - 1) / kTile * kTile);
 }
 
-Status PromptBulk::create(const ModelInfo &model, bool isGpu,
-                          PromptBulk &bulk) {
+Status PromptBulk::create(const ModelInfo &model, PromptBulk &bulk) {
   auto found = model.properties.find(kBulkProperty);
   if (found == model.properties.end()) {
     bulk = {};
@@ -46,25 +45,21 @@ Status PromptBulk::create(const ModelInfo &model, bool isGpu,
   }
   const std::string &text = found->second;
   const char *at = text.data(), *end = at + text.size();
-  int64_t ends[2] = {};
+  int64_t numbers[3] = {};
   bool isRight = true;
-  for (int64_t &value : ends) {
+  for (int64_t &value : numbers) {
     auto [next, error] = std::from_chars(at, end, value);
     isRight &= error == std::errc() && value >= 0;
     at = next == end ? next : next + 1;
   }
   if (!isRight || at != end)
     return Status::error(Code::BadFile,
-                         "the property '%s' is '%s'; expected two numbers of "
+                         "the property '%s' is '%s'; expected three numbers of "
                          "tokens",
                          kBulkProperty, text.c_str());
-  // A call of a GPU reads all weights, however few rows it has: with the 8B
-  // shape the two take as long as 500 tokens, and depths save a third of those
-  // between.
-  constexpr size_t kLeastOfCpus = 64, kLeastOfGpus = 3072;
-  bulk.least = isGpu ? kLeastOfGpus : kLeastOfCpus;
-  bulk.first = ends[0];
-  bulk.last = ends[1];
+  bulk.first = numbers[0];
+  bulk.last = numbers[1];
+  bulk.least = numbers[2];
   return {};
 }
 
@@ -73,7 +68,7 @@ PromptBulk::Range PromptBulk::find(size_t count, int64_t past) const {
     return {0, count};
   auto begin = static_cast<size_t>(std::max<int64_t>(0, *first - past));
   auto behind = static_cast<size_t>(*last);
-  if (count < begin + behind + least)
+  if (count < begin + behind + static_cast<size_t>(least))
     return {count, count};
   return {begin, count - behind};
 }

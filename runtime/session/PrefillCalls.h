@@ -23,7 +23,7 @@
 
 namespace gist {
 
-/// Tokens per call that every device has memory for, as far as anybody cares.
+/// Tokens per call that are not reduced for lack of memory.
 inline constexpr int64_t kLeastPrefillTokens = 512;
 
 /// Half of `most`, again and again, until `bytesOf` a call fit in `free` bytes
@@ -46,9 +46,9 @@ struct PromptBulk {
   std::optional<int64_t> first, last;
 
   /// Fewer tokens between the ends than this are not worth two more calls.
-  size_t least = 0;
+  int64_t least = 0;
 
-  static Status create(const ModelInfo &model, bool isGpu, PromptBulk &bulk);
+  static Status create(const ModelInfo &model, PromptBulk &bulk);
 
   /// Of a prompt of `count` tokens behind `past` others: the tokens from
   /// `begin` to `end` are for `read`, unless the last call takes them.

@@ -74,7 +74,8 @@ std::string gist::roleOf(const ModuleSpec &spec, const CommandSpec &command) {
         spec.buffers[arg.buffer].kind != BufferKind::Weight)
       continue;
     std::string_view name = spec.weights[spec.buffers[arg.buffer].base].name;
-    // Tables that import and plans make. They say nothing of what is computed.
+    // Tables that import and plans make. They do not tell what a command
+    // computes.
     if (name.starts_with("rotary.") || name.starts_with("plan."))
       continue;
     // Weights that were joined have their names joined.
@@ -103,7 +104,7 @@ std::vector<CommandPlace> gist::placesOf(const ModuleSpec &spec,
   // Tensors in the arena have a buffer each, and its writer comes first.
   std::vector<size_t> writers(spec.buffers.size(), SIZE_MAX);
   std::vector<CommandPlace> places(entry.commands.size());
-  // What readers of a command's result are called after.
+  // The names that readers of a command's result are called after.
   std::vector<std::string> names(entry.commands.size());
   for (size_t i = 0; i < entry.commands.size(); ++i) {
     const CommandSpec &command = entry.commands[i];
@@ -216,7 +217,7 @@ Status Profile::writeTrace(const std::string &path) const {
     }
     list.push_back(std::move(item));
   }
-  // Labels come from a file: bytes that are no UTF-8 are replaced.
+  // Labels come from a file: bytes that are not UTF-8 are replaced.
   std::string text =
       nlohmann::json{{"traceEvents", std::move(list)}}.dump(
           -1, ' ', false, nlohmann::json::error_handler_t::replace) +

@@ -82,7 +82,7 @@ Status RankedLists::compute(const CollectiveSpec &what,
       return Status::error(Code::BadFile,
                            "'%s' hands on %zu numbers into a place for %zu",
                            name, part.size(), result.size());
-    // Ranks have different results, and nothing to compare.
+    // Ranks have different results, so there is nothing to compare.
     return handOn(ranks, what.from, what.to, part, result);
   } else {
     uint64_t width = 0;

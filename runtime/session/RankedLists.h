@@ -34,7 +34,7 @@ public:
 
   /// Has the work of this rank watched while the result lives.
   WorkWatch::Scope watch() {
-    // The host does not see how far cards are that wait for each other.
+    // The host cannot see the progress of cards that wait for each other.
     return {ranks.work, [this] { return device.progress(); },
             cards ? ranks.limits.timeout : kStandstill};
   }

@@ -22,7 +22,7 @@ using namespace gist;
 
 using Field = SampleSettings::Field;
 
-/// What top-p is a share of, and the weight of the best token.
+/// The unit of top-p, and the weight of the best token.
 static constexpr int64_t kWholeShare = int64_t{1} << 32;
 static constexpr int64_t kWholeWeight = int64_t{1} << 30;
 
@@ -109,11 +109,14 @@ void Sampler::see(std::span<const int32_t> tokens) {
     adjustment->read(tokens);
 }
 
-std::span<const float> Sampler::adjust(std::span<const float> logits) {
+Status Sampler::adjust(std::span<const float> &logits) {
+  if (!needsLogits())
+    return {};
   adjusted.assign(logits.begin(), logits.end());
+  logits = adjusted;
   for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
-    adjustment->apply(adjusted);
-  return adjusted;
+    GIST_TRY(adjustment->apply(adjusted));
+  return {};
 }
 
 /// With the upper half of the next number of SplitMix64.
@@ -130,17 +133,20 @@ SampleSettings Sampler::next() {
   return settings;
 }
 
-void Sampler::note(int32_t token) {
+Status Sampler::note(int32_t token) {
   for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
-    adjustment->write(token);
+    GIST_TRY(adjustment->write(token));
+  return {};
 }
 
 Status Sampler::draw(std::span<const float> logits,
                      const SampleSettings &settings, int32_t &token) {
+  GIST_TRY(adjust(logits));
   int64_t total = 0;
-  GIST_TRY(filter(needsLogits() ? adjust(logits) : logits, settings, total));
-  token = pick(total, settings.numbers[Field::Random]);
-  note(token);
+  GIST_TRY(filter(logits, settings, total));
+  int32_t chosen = pick(total, settings.numbers[Field::Random]);
+  GIST_TRY(note(chosen));
+  token = chosen;
   return {};
 }
 
@@ -216,8 +222,8 @@ double Sampler::random() {
 
 Status Sampler::distribution(std::span<const float> logits,
                              Distribution &result) {
-  GIST_TRY(
-      filter(needsLogits() ? adjust(logits) : logits, settings, result.total));
+  GIST_TRY(adjust(logits));
+  GIST_TRY(filter(logits, settings, result.total));
   result.shares.clear();
   for (const Candidate &candidate : candidates)
     result.shares.push_back({candidate.token, candidate.weight});
@@ -268,8 +274,7 @@ Status Sampler::verify(std::span<const float> logits, int32_t drafted,
         token = target.shares[i].token;
     }
   }
-  note(token);
-  return {};
+  return note(token);
 }
 
 /// The last of the candidates, whose weights add up to `total`, that top-k and

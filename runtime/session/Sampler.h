@@ -13,11 +13,13 @@
 #ifndef GIST_RUNTIME_SESSION_SAMPLER_H
 #define GIST_RUNTIME_SESSION_SAMPLER_H
 
+#include "runtime/grammar/TokenMask.h"
 #include "runtime/session/Adjustments.h"
 #include "runtime/support/Status.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,13 +54,16 @@ struct SamplerOptions {
   /// Applied after all of these, in order. Each belongs to one text: two
   /// samplers cannot share them.
   AdjustmentList adjustments = {};
+  /// What is written must match this; null: anything. Each sampler follows its
+  /// own text.
+  std::shared_ptr<const TokenGrammar> grammar = {};
 };
 
 /// All that one draw depends on besides the logits: the settings of the op
 /// gist.sample (docs/dialect.md), which devices compute with as the host does.
 struct SampleSettings {
   enum Field { Scale, TopK, TopP, Least, Random, NumFields };
-  /// Without more, those that take the best token.
+  /// By default, greedy: the best token.
   std::array<int64_t, NumFields> numbers = {0, 1, int64_t{1} << 32, 1, 0};
 
   bool operator==(const SampleSettings &) const = default;
@@ -92,11 +97,12 @@ public:
   /// Takes tokens of the text that were not drawn here: the prompt.
   void see(std::span<const int32_t> tokens);
 
-  /// Whether tokens can be drawn only from logits, here: devices do not know
-  /// what was said.
+  /// Whether tokens must be drawn here, from logits: devices know neither the
+  /// earlier tokens that penalties need nor the grammar of an answer.
   bool needsLogits() const { return !adjustments.empty(); }
 
-  /// What the next token is drawn with. Every call has another random number.
+  /// The settings that the next token is drawn with. Every call has another
+  /// random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal
@@ -131,7 +137,8 @@ private:
   static bool comesBefore(const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
-  std::span<const float> adjust(std::span<const float> logits);
+  /// All that changes logits, in order.
+  Status adjust(std::span<const float> &logits);
   /// Makes `candidates` those that can be drawn; `total` is their weight.
   Status filter(std::span<const float> logits, const SampleSettings &settings,
                 int64_t &total);
@@ -139,7 +146,7 @@ private:
   int32_t pick(int64_t total, int64_t random) const;
   /// A random number below 1.
   double random();
-  void note(int32_t token);
+  Status note(int32_t token);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 

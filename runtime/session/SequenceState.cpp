@@ -34,9 +34,9 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
                            "state '%s' has a size that changes with a call",
                            buffer.name.c_str());
     result.buffers.push_back(i);
-    // Rows by position: nothing has to be cleared, because nobody reads behind
-    // the last token, and one dimension is the positions: the symbol, or the
-    // most that it can be, where the cache has a fixed size.
+    // Rows by position: nothing has to be cleared, because no kernel reads past
+    // the last token. One dimension is the positions: the symbol, or its
+    // maximum where the cache has a fixed size.
     Rows rows{.buffer = i, .rowBytes = elementSize(buffer.type)};
     bool hasCapacity = false, isKnown = !buffer.zeroOnReset;
     for (ExprId id : buffer.shape) {
@@ -48,7 +48,7 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
       bool isMost = isConstant && result.symbolC != kNone &&
                     size.steps[0].value == spec.symbols[result.symbolC].max;
       if (isSymbol || isMost) {
-        // With two of them nobody knows which one it is.
+        // With two such dimensions it is ambiguous which one is the positions.
         isKnown &= !hasCapacity;
         hasCapacity = true;
         if (isMost)

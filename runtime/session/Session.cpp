@@ -49,7 +49,7 @@ Status Session::initialize() {
       GIST_TRY(callSymbols.setCapacity(symbols, options.context).in("context"));
     context = symbols.values()[callSymbols.capacity];
   } else {
-    // Nothing outlives a call, so a call is all there is.
+    // Without state nothing outlives a call, so the context is one call.
     uint32_t tokens = callSymbols.tokens;
     context = tokens == kNone ? 0 : spec.symbols[tokens].max;
   }
@@ -271,8 +271,8 @@ Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   CommandList list = binding->list();
-  // Runs wait for one another; within a run the entry's own order holds only
-  // for the first, whose commands are counted from zero.
+  // Runs wait for one another; only the first run can use the entry's own
+  // `after`, whose numbers count commands from zero.
   std::vector<BoundCommand> once = list.commands;
   for (BoundCommand &command : once)
     command.after = nullptr;

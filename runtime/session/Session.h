@@ -87,8 +87,8 @@ public:
   /// The logits after the last fed token, one per vocabulary entry. Valid until
   /// the next call of any function.
   std::span<const float> logits() const { return lastLogits; }
-  /// Whether logits() are in memory that stays where it is as long as the
-  /// session lives: then later calls change only what is in it.
+  /// Whether logits() keep their address as long as the session lives, so that
+  /// later calls change only the contents.
   bool keepsLogits() const;
 
   /// Appends tokens and hands out the logits after each of them, in order.
@@ -107,6 +107,10 @@ public:
   /// each by itself. For mostApart() tokens at most.
   Status scoreApart(std::span<const int32_t> tokens, const LogitsSink &sink);
   int64_t mostApart() const;
+  /// What the first call of scoreApart() would do before it runs.
+  Status prepareApart();
+  /// Whether scoreApart() has run: its first call takes longer than others.
+  bool ranApart() const { return hasRunApart; }
   /// Fails where scoreApart() or rewind() do, with the sentence that says why.
   Status checkApart() const;
 
@@ -137,6 +141,9 @@ public:
   /// Gives a weight other content of the same size, in this session alone:
   /// for tables that steer kernels. The module stays as it is.
   Status setWeight(std::string_view name, Bytes content);
+  /// Whether prompts walk through all layers from now on, though the plan of
+  /// the module lets their bulk walk through fewer.
+  void readWhole(bool isWhole) { readsWhole = isWhole; }
 
   /// Forgets every token.
   Status reset();
@@ -224,9 +231,11 @@ private:
   CallSymbols callSymbols;
   // In tokens: what the session can hold, and what it holds.
   int64_t context = 0, past = 0;
-  /// Of a call, where neither the user nor the module says; 0: they do.
+  /// Tokens of a call, if neither the user nor the module gives them; 0: one of
+  /// them does.
   int64_t prefillTokens = 0;
   PromptBulk bulk; ///< what `read` takes of a prompt
+  bool readsWhole = false;
 
   MemoryMap map;
   CallMemory callMemory;
@@ -236,6 +245,7 @@ private:
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
   std::unique_ptr<Batch> apart; ///< of scoreApart(); null: not asked for yet
+  bool hasRunApart = false;
   std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;

@@ -44,20 +44,24 @@ Status Session::checkApart() const {
   return {};
 }
 
+Status Session::prepareApart() try {
+  if (apart)
+    return {};
+  GIST_TRY(checkApart());
+  BatchLimits limits;
+  limits.pieces = limits.rows = limits.wanted = mostApart();
+  limits.rowsOfLong = 1;
+  limits.capacity = context;
+  return Batch::create(*source, *source->findEntry(kEntryScore, targetId),
+                       nullptr, targetId, device, *code, map, limits, apart);
+}
+GIST_CATCH_OUT_OF_MEMORY
+
 Status Session::scoreApart(std::span<const int32_t> tokens,
                            const LogitsSink &sink) try {
   lastLogits = {};
   GIST_TRY(checkRoom(tokens.size()));
-  if (!apart) {
-    GIST_TRY(checkApart());
-    BatchLimits limits;
-    limits.pieces = limits.rows = limits.wanted = mostApart();
-    limits.rowsOfLong = 1;
-    limits.capacity = context;
-    GIST_TRY(Batch::create(*source, *source->findEntry(kEntryScore, targetId),
-                           nullptr, targetId, device, *code, map, limits,
-                           apart));
-  }
+  GIST_TRY(prepareApart());
   std::vector<BatchPiece> pieces;
   for (size_t i = 0; i < tokens.size(); ++i)
     pieces.push_back({.tokens = 1,
@@ -68,6 +72,7 @@ Status Session::scoreApart(std::span<const int32_t> tokens,
   RowRange wanted{0, rows};
   GIST_TRY(apart->run(pieces, tokens, {&wanted, 1}));
   past += rows;
+  hasRunApart = true;
   for (int64_t i = 0; i < rows; ++i)
     GIST_TRY(sink(static_cast<size_t>(i), apart->logits(i)));
   return {};

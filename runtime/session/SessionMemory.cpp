@@ -62,7 +62,8 @@ Status Session::setWeight(std::string_view name, Bytes content) try {
                            " were given",
                            buffer.name.c_str(), memory.size(), content.size);
     if (!ownWeights[buffer.base]) {
-      // What is there may be the file itself, or shared with other sessions.
+      // The present memory may be the mapped file, or shared with other
+      // sessions.
       GIST_TRY(device.synchronize());
       DeviceMemory own;
       GIST_TRY(device.allocate(content.size, own).in(buffer.name));
@@ -90,8 +91,7 @@ Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
 
 /// Before the first call, when weights and state are where they will be.
 Status Session::choosePrefill() {
-  GIST_TRY(PromptBulk::create(source->spec().model, device.numbersByAddress(),
-                              bulk));
+  GIST_TRY(PromptBulk::create(source->spec().model, bulk));
   const EntrySpec *entry = source->findEntry(kEntryPrefill, targetId);
   if (!entry || options.chunk != 0 || source->spec().model.prefillChunk != 0)
     return {};
@@ -178,7 +178,7 @@ Status Session::takeState(Session &other) try {
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind != BufferKind::State)
       continue;
-    // Through the host: the two devices need not know each other.
+    // Through the host: the two devices may have no direct connection.
     content.resize(state[i].size());
     GIST_TRY(other.device.download(other.state[i].address(), content.data(),
                                    content.size()));

@@ -31,8 +31,9 @@ bool Session::keepsLogits() const {
       continue;
     uint32_t i =
         findTensor(source->spec(), *entry, entry->outputs, kTensorLogits);
-    // Memory that a larger call may need more of moves when it does; memory
-    // that the host cannot read is copied to where other outputs come too.
+    // A buffer that grows with the call moves when it is reallocated; a buffer
+    // that the host cannot read is downloaded to memory that other outputs use
+    // too.
     if (i == kNone || symbols.dependencies(source->spec().buffers[i].size) ||
         (map.buffers[i].address != 0 &&
          !device.hostPointer(map.buffers[i].address)))
@@ -41,8 +42,8 @@ bool Session::keepsLogits() const {
   return true;
 }
 
-/// What an output holds. Stays on the device's own memory where the host can
-/// read that.
+/// The contents of an output: a view of the device's memory where the host can
+/// read it.
 Status Session::readOutput(std::string_view entryName, std::string_view name,
                            ElementType type, Bytes &content) {
   const EntrySpec &entry = *source->findEntry(entryName, targetId);
@@ -153,7 +154,9 @@ Status Session::advance(std::span<const int32_t> tokens,
   GIST_TRY(checkRoom(tokens.size()));
   auto chunk = static_cast<size_t>(chunkTokens());
   size_t total = tokens.size();
-  PromptBulk::Range range = bulk.find(total, past);
+  PromptBulk::Range range = readsWhole && bulk.first
+                                ? PromptBulk::Range{total, total}
+                                : bulk.find(total, past);
   while (true) {
     // A call does not cross the ends of the bulk.
     size_t done = total - tokens.size();
@@ -162,11 +165,11 @@ Status Session::advance(std::span<const int32_t> tokens,
                   : isBulk           ? range.end - done
                                      : tokens.size();
     std::span<const int32_t> piece = tokens.first(callTokens(most, chunk));
-    // Logits are asked of the last call.
+    // Only the last call computes logits.
     entry = chooseEntry(*this, piece.size(),
                         isBulk && piece.size() < tokens.size());
     Status status = runTokens(entry, piece, {}, past);
-    // Somebody else may have taken memory that was free.
+    // Another process may have taken memory that was free.
     if (status.code == Code::OutOfMemory && prefillTokens != 0 &&
         piece.size() > static_cast<size_t>(kLeastPrefillTokens)) {
       chunk =
@@ -177,7 +180,7 @@ Status Session::advance(std::span<const int32_t> tokens,
     GIST_TRY(std::move(status));
     past += static_cast<int64_t>(piece.size());
     tokens = tokens.subspan(piece.size());
-    // The last call runs on: whoever reads its results waits for them.
+    // The last call runs on: reading its results waits for it.
     if (tokens.empty())
       return {};
     // The next call's inputs go where this one's are.
@@ -186,7 +189,7 @@ Status Session::advance(std::span<const int32_t> tokens,
 }
 
 Status Session::feed(std::span<const int32_t> tokens) try {
-  sampling = {}; // Nobody reads what is drawn, so it should cost nothing.
+  sampling = {}; // Greedy, the cheapest: the drawn token is not read.
   std::string_view entry;
   GIST_TRY(advance(tokens, entry));
   std::span<const float> logits;
@@ -204,11 +207,11 @@ GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
                      int32_t &token) try {
-  // Drawn before it is known who draws, so that a seed gives one text on every
-  // device.
+  // The random number is drawn before it is known whether the host or the
+  // device samples, so that a seed gives one text on every device.
   SampleSettings settings = sampler.next();
   const EntrySpec *prefill = source->findEntry(kEntryPrefill, targetId);
-  // Prefill is asked for decode too, which is a copy of it.
+  // The check of prefill holds for decode too, which is a copy of it.
   if (sampler.needsLogits() || !prefill ||
       findTensor(source->spec(), *prefill, prefill->outputs, kTensorNext) ==
           kNone) {
@@ -346,7 +349,7 @@ int64_t Session::chunkTokens() const {
 }
 
 int64_t Session::chunkRows(std::string_view entry) const {
-  // Who names a size has the memory for it.
+  // A size that the user gives is taken to fit in memory.
   if (options.chunk != 0)
     return std::min(chunkTokens(), maxTokens(entry));
   // Rows of logits are as wide as the vocabulary: keep them to 32 MiB. Those of

@@ -13,7 +13,7 @@
 //   u32 + u32[] prefix, suffix, stop;
 //   u32 + (u16 + text)[] vocab; u32 + (u32, u32)[] merges;
 //   u32 + (u32 id, u8 options, u16 + text)[] added;
-//   with version 2, which models with pieces have:
+//   for models with pieces:
 //   u8 pieceOptions, spaceMarks, leadingSpace; u32 + f32[] scores;
 //   u32 + u8[] kinds.
 //
@@ -30,11 +30,8 @@
 
 using namespace gist;
 
-/// Raised when the bytes' meaning changes; older runtimes then refuse them.
-/// Models without pieces keep the first version, so that older runtimes still
-/// read them.
+/// Raised when the bytes' meaning changes: a runtime refuses all others.
 static constexpr uint32_t kFormatVersion = 1;
-static constexpr uint32_t kPieceFormatVersion = 2;
 
 //===----------------------------------------------------------------------===//
 // Verification
@@ -202,7 +199,7 @@ static void putList(std::string &out, const std::vector<T> &list) {
 
 std::string TokenizerSpec::serialize() const {
   std::string out;
-  put(out, hasPieces(model) ? kPieceFormatVersion : kFormatVersion);
+  put(out, kFormatVersion);
   put(out, model);
   put(out, split);
   put(out, normalizer);
@@ -331,18 +328,13 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   TokenizerSpec result;
   uint32_t version = 0;
   GIST_TRY(cursor.read("tokenizer's version", version));
-  if (version != kFormatVersion && version != kPieceFormatVersion)
+  if (version != kFormatVersion)
     return Status::error(Code::Unsupported,
                          "tokenizer: the section has format %u, but this "
-                         "runtime reads formats %u and %u",
-                         version, kFormatVersion, kPieceFormatVersion);
+                         "runtime reads format %u; compile the model again",
+                         version, kFormatVersion);
   GIST_TRY(readEnum(cursor, "tokenizer's model", TokenizerModel::Unigram,
                     result.model));
-  if (hasPieces(result.model) != (version == kPieceFormatVersion))
-    return Status::error(Code::BadFile,
-                         "tokenizer: the section has format %u, which is not "
-                         "that of its model",
-                         version);
   GIST_TRY(readEnum(cursor, "tokenizer's split", TokenizerSplit::Qwen2,
                     result.split));
   GIST_TRY(readEnum(cursor, "tokenizer's normalizer",

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stand-in for a model's activations: every word has a fixed random direction
+// Simulates a model's activations: every word has a fixed random direction
 // and leans towards the words before it, so a repeated word is nearly, not
 // exactly, the same row.
 //

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a transform spec that lets attention in other people's programs for
+"""Writes a transform spec that lets attention in other programs for
 IREE call our kernel on the CPU.
 
     attention_spec.py --heads 12 --size 64 -o spec

@@ -241,7 +241,7 @@ def main(folder):
            "absorbed": [2, 4, 8], "clusters": [1, 2, 3]}
     curve = {"against": "kept", "similarity": "signed", "layer": 1, "kept": [0.25, 0.5], "deviation": [0, 0.125]}
     calibration = {
-        "gist_calibration": 2, "model": "m", "layers": 2, "kv_heads": 1, "block": 64, "tokens": 1024,
+        "gist_calibration": 1, "model": "m", "layers": 2, "kv_heads": 1, "block": 64, "tokens": 1024,
         "texts": [{"path": "a.txt", "hash": "00ff", "dense_nll": [100, 200, 400]}],
         "candidates": [{"window": 128, "sinks": 4}, {"window": 64, "theta": 0.75, "room": 1}],
         "selections": {"window": 64, "windows": 2, "taus": [0.25, 0.5], "curves": [
@@ -282,6 +282,13 @@ def main(folder):
     write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
                                                "logprobs": 1, "temperature": 0.5, "n": 1}))
     write("Request", "embedding", json.dumps({"input": [1, 2], "encoding_format": "base64", "dimensions": 9}))
+    write("Grammar", "notation", 'root ::= a ("," b){2,3} | [^x-z\\u00e9]+ # c\na ::= "(" root ")" | "é"\nb ::= .?\n')
+    write("Grammar", "object", json.dumps({"properties": {"a": {"type": "integer", "minimum": -5, "maximum": 1e3},
+        "b": {"pattern": "^[a-c]{2}(x|\\d)+$"}, "c": {"$ref": "#/$defs/d"}}, "required": ["b"],
+        "additionalProperties": {"type": ["null", "string"], "maxLength": 3},
+        "$defs": {"d": {"anyOf": [{"items": {"$ref": "#/$defs/d"}, "maxItems": 2}, {"enum": [1, "a", None]}]}}}))
+    write("Grammar", "values", json.dumps({"oneOf": [{"type": "number", "exclusiveMinimum": 0.25},
+        {"type": "string", "format": "date"}, {"prefixItems": [True, {"const": {"a": 1}}], "minItems": 3}]}))
     for name, value in TEMPLATES.items():
         write("ChatTemplate", name, value)
 

@@ -350,7 +350,8 @@ def of_one_row(text):
 
 def matmul_of_blocks(name, n, k):
     """Text of a kernel: y = x W^T in f32 with a weight in blocks."""
-    blocks = f"tensor<{n}x{k // 32}x{FORMATS[name][1]}xi8>"
+    length, size = FORMATS[name]
+    blocks = f"tensor<{n}x{k // length}x{size}xi8>"
     return matmul(n, k).replace(f"%w: tensor<{n}x{k}xf32>", f"%blocks: {blocks}").replace(
         "  %y = linalg.matmul", f"  %w = gist.dequantize %blocks format {name} : {blocks}\n  %y = linalg.matmul")
 

@@ -9,7 +9,7 @@ import pytest
 
 import cpu_kernels as cpu
 from cpu_kernels import rows, whole
-from reference.quantization import dequantize, quantize_activation
+from reference.quantization import FORMATS, HALVES, dequantize, quantize_activation
 
 #: Rows: one, less than a register tile, tiles and a rest, several workgroups.
 TOKENS = [1, 3, 9, 37, 70]
@@ -204,10 +204,10 @@ def test_matmul_of_one_row(weight, k):
 
 
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q5_0"])
-@pytest.mark.parametrize("n, k", [(192, 96), (37, 1536)])
+@pytest.mark.parametrize("n, k", [(192, 96), (37, 1536), (64, 8960)])
 def test_matmul_of_blocks(name, n, k):
-    """In f32 with a weight in blocks, which panels are made of; one row, which
-    becomes whole numbers; and a format that is expanded first."""
+    """In f32 with a weight in blocks, which become floats part by part along the
+    reduction; many rows and one."""
     text = cpu.matmul_of_blocks(name, n, k)
     kernels, one = cpu.Kernels(text), cpu.Kernels(cpu.of_one_row(text))
     rng = np.random.default_rng(n)
@@ -224,9 +224,31 @@ def test_matmul_of_blocks(name, n, k):
         np.testing.assert_allclose(first, x[:1] @ w.T, atol=limit)
 
 
+@pytest.mark.parametrize("name", ["q4_k", "q6_k", "q5_k", "q3_k", "q2_k"])
+def test_matmul_of_long_blocks(name):
+    """Blocks of 256 numbers become floats one after the other."""
+    n, k = 37, 2304
+    text = cpu.matmul_of_blocks(name, n, k)
+    kernels, one = cpu.Kernels(text), cpu.Kernels(cpu.of_one_row(text))
+    rng = np.random.default_rng(n)
+    blocks = rng.integers(-128, 128, (n, k // 256, FORMATS[name][1]), dtype=np.int8)
+    for at in HALVES.get(name, [0]):
+        scales = rng.uniform(0.5, 2, blocks.shape[:2]) / 1024
+        blocks[..., at:at + 2] = scales.astype(np.float16)[..., None].view(np.int8)
+    w = dequantize(blocks, name).astype(np.float64)
+    for tokens in (1, 5):
+        x, y = draw(rng, tokens, k), np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(x), whole(blocks), rows(y))
+        limit = 2e-7 * np.sqrt(k) * (np.abs(x.astype(np.float64)) @ np.abs(w).T).max()
+        np.testing.assert_allclose(y, x @ w.T, atol=limit)
+        first = np.full((1, n), np.nan, np.float32)
+        one.call("matmul", whole(x[:1].copy()), whole(blocks), whole(first))
+        np.testing.assert_allclose(first, x[:1] @ w.T, atol=limit)
+
+
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
 @pytest.mark.parametrize("tokens", [1, 6])
-def test_whole_numbers_at_their_limits(name, tokens):
+def test_matmul_of_blocks_at_their_limits(name, tokens):
     """A block of zeros, of tiny numbers, one where a number is far larger than
     the others, one with the largest integers, and one with a NaN,
     which has to show in its row and in no other."""

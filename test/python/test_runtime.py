@@ -3,6 +3,7 @@
 """The runtime in Python: sessions, streams, arrays and errors."""
 
 import gc
+import json
 import subprocess
 import sys
 import threading
@@ -62,6 +63,19 @@ def test_generate_is_greedy(tiny):
     assert str(result) == result.text
     by_ids = tiny.generate(tiny.tokenize("hello"), max_tokens=20, ignore_end=True)
     assert by_ids.tokens.tolist() == result.tokens.tolist()
+
+
+def test_grammars_and_schemas(tiny):
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 5, "maximum": 17}},
+              "required": ["a"], "additionalProperties": False}
+    for seed in range(5):
+        result = tiny.generate("hello", max_tokens=200, temperature=1, seed=seed, schema=schema)
+        value = json.loads(result.text)
+        assert list(value) == ["a"] and 5 <= value["a"] <= 17
+        answer = tiny.chat([{"role": "user", "content": "hi"}], max_tokens=20, temperature=1, seed=seed,
+                           grammar='root ::= ("x" | "y"){4}')
+        assert len(answer.text) == 4 and set(answer.text) <= {"x", "y"}
+        assert answer.finish == "end"
 
 
 def test_stream_gives_what_generate_does(tiny):
@@ -256,6 +270,9 @@ def test_threads_share_a_session(tiny):
     (lambda m: m.generate("a", max_tokens=-1), gist.BadArgumentError, "cannot be negative"),
     (lambda m: m.generate("a", max_token=1), TypeError, "there is no option 'max_token'"),
     (lambda m: m.generate("a", temperature=-1), gist.BadArgumentError, ""),
+    (lambda m: m.generate("a", grammar="root ="), gist.BadArgumentError, "line 1, column 6: expected 'name ::='"),
+    (lambda m: m.generate("a", schema={"not": {}}), gist.Error, "'not' is not a keyword"),
+    (lambda m: m.generate("a", schema="{}", grammar="root ::= \"a\""), gist.BadArgumentError, "expected one"),
     (lambda m: m.generate(""), gist.BadArgumentError, "no tokens were given"),
     (lambda m: m.generate(b"a"), Exception, ""),
     (lambda m: m.chat([]), gist.BadArgumentError, "the conversation is empty"),

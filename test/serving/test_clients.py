@@ -98,9 +98,9 @@ def test_openai_errors(client, server):
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     with pytest.raises(openai.BadRequestError, match="models here call no tools"):
         client.chat.completions.create(model="tiny", messages=MESSAGES, tools=[tool])
-    with pytest.raises(openai.BadRequestError, match="not held to a format"):
-        client.chat.completions.create(model="tiny", messages=MESSAGES,
-                                       response_format={"type": "json_object"})
+    with pytest.raises(openai.BadRequestError, match="'not' is not a keyword"):
+        client.chat.completions.create(model="tiny", messages=MESSAGES, response_format={
+            "type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {}}}})
     with pytest.raises(openai.NotFoundError, match="no model 'nobody'"):
         client.chat.completions.create(model="nobody", messages=MESSAGES)
     with pytest.raises(openai.AuthenticationError, match="API key"):

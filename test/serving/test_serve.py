@@ -330,11 +330,48 @@ def test_embeddings(server, modules):
         CHAT, {"model": "encoder", "messages": [{"role": "user", "content": "a"}]})["message"]
 
 
+SCHEMA = {"type": "object", "required": ["kind", "size"], "additionalProperties": False,
+          "properties": {"kind": {"enum": ["a", "b\n"]}, "size": {"type": "integer", "minimum": 3, "maximum": 40},
+                         "tags": {"type": "array", "items": {"type": "string", "maxLength": 2}, "maxItems": 2}}}
+
+
+@pytest.mark.parametrize("temperature", [0, 0.7, 2])
+def test_answers_follow_schemas(server, temperature):
+    body = {"messages": [{"role": "user", "content": "Hi"}], "temperature": temperature, "seed": 5,
+            "response_format": {"type": "json_schema", "json_schema": {"name": "thing", "schema": SCHEMA}}}
+    choice = server.post(CHAT, body)["choices"][0]
+    value = json.loads(choice["message"]["content"])
+    assert choice["finish_reason"] == "stop"
+    assert set(value) <= {"kind", "size", "tags"} and value["kind"] in ("a", "b\n")
+    assert type(value["size"]) is int and 3 <= value["size"] <= 40
+    assert len(value.get("tags", [])) <= 2 and all(len(tag) <= 2 for tag in value.get("tags", []))
+    streamed = "".join(event["choices"][0]["delta"].get("content", "") for event in server.events(CHAT, body))
+    assert streamed == choice["message"]["content"]
+
+
+def test_answers_follow_grammars(server):
+    body = {"messages": [{"role": "user", "content": "Hi"}], "temperature": 2}
+    for seed in range(5):
+        answer = server.post(CHAT, {**body, "seed": seed, "response_format": {
+            "type": "grammar", "grammar": 'root ::= ("x" | "yz"){3}'}})
+        assert answer["choices"][0]["message"]["content"].replace("yz", "x") == "xxx"
+    # Each of several answers follows the grammar by itself.
+    several = server.post(CHAT, {**body, "n": 4, "seed": 1, "logit_bias": {"1": 5}, "presence_penalty": 1,
+                                 "response_format": {"type": "grammar", "grammar": 'root ::= [a-z]{8} "." [0-9]{3}'}})
+    texts = [choice["message"]["content"] for choice in several["choices"]]
+    assert len(texts) == 4 and len(set(texts)) > 1
+    assert all(re.fullmatch(r"[a-z]{8}\.[0-9]{3}", text) for text in texts)
+    # A million pairs of counts: it ends with a sentence, and others go on.
+    wide = {"type": "grammar", "grammar": 'root ::= (("a"?){1000}){1000} "b"'}
+    assert "too many ways" in server.error(CHAT, {**body, "response_format": wide})["message"]
+    answer = server.post(CHAT, {**body, "max_tokens": 9, "response_format": {"type": "json_object"}})
+    assert answer["choices"][0]["message"]["content"].startswith("{")
+
+
 def test_refusals_in_words(server):
     chat = {"messages": [{"role": "user", "content": "Hi"}]}
     tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    for extra in ({"tools": [tool]}, {"web_search_options": {}},
-                  {"response_format": {"type": "json_schema", "json_schema": {}}}):
+    for extra in ({"tools": [tool]}, {"web_search_options": {}}):
         error = server.error(CHAT, {**chat, **extra})
         assert error["code"] == "unsupported_parameter" and error["param"] in extra
     assert server.error(CHAT, {**chat, "colour": 1})["code"] == "unknown_parameter"

@@ -201,6 +201,38 @@ TEST_F(CApi, EmbedAndGenerate) {
   EXPECT_EQ(result.tokens, 4u);
 }
 
+TEST_F(CApi, GrammarsAndSchemas) {
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+  gist_generate_options options{};
+  options.max_tokens = 30;
+  options.temperature = 1;
+  auto write = [&] {
+    Received received;
+    ++options.seed;
+    EXPECT_EQ(gist_session_reset(session), GIST_OK);
+    EXPECT_EQ(gist_session_generate(session, "hello", 5, &options, receive,
+                                    &received, nullptr),
+              GIST_OK)
+        << gist_last_error();
+    return received.text;
+  };
+  ASSERT_EQ(gist_session_set_grammar(session, "root ::= \"ab\"{3}"), GIST_OK);
+  EXPECT_EQ(write(), "ababab");
+  ASSERT_EQ(gist_session_set_schema(session, R"({"const": [1, "a"]})"),
+            GIST_OK);
+  std::string text = write();
+  std::erase_if(text,
+                [](char c) { return c == ' ' || c == '\n' || c == '\t'; });
+  EXPECT_EQ(text, R"([1,"a"])");
+  // An error leaves it as it was.
+  EXPECT_EQ(gist_session_set_grammar(session, "root ="), GIST_BAD_ARGUMENT);
+  EXPECT_STREQ(gist_last_error(), "line 1, column 6: expected 'name ::='");
+  EXPECT_EQ(write().substr(0, 1), "[");
+  ASSERT_EQ(gist_session_set_schema(session, nullptr), GIST_OK);
+  EXPECT_NE(write().substr(0, 1), "[");
+  EXPECT_EQ(gist_session_set_schema(nullptr, "{}"), GIST_BAD_ARGUMENT);
+}
+
 // Three turns in C: what the reference says of everything before each token,
 // and what the C++ generator says of the same turns.
 TEST_F(CApi, TurnsContinue) {

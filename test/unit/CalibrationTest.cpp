@@ -130,7 +130,7 @@ TEST(Calibration, DamageIsASentence) {
     EXPECT_FALSE(status.text.empty());
   };
   damage("\"gist_calibration\"", "\"something\"");
-  damage("\"gist_calibration\": 2", "\"gist_calibration\": 1");
+  damage("\"gist_calibration\": 1", "\"gist_calibration\": 2");
   damage("\"layers\": 2", "\"layers\": 1");
   damage("\"tokens\": 1024", "\"tokens\": 0");
   // Beyond all integers: converted unchecked, these are undefined.

@@ -285,6 +285,71 @@ TEST_F(DraftTest, SeedsGiveTheSameText) {
   EXPECT_GT(result.drafts.accepted, 40);
 }
 
+// A guess is taken only where the grammar allows it, and a text under a grammar
+// is the same with and without guesses.
+TEST_F(DraftTest, GrammarsHoldForDrafts) {
+  auto grammar = std::make_shared<Grammar>();
+  ASSERT_TRUE(parseGrammar("root ::= [ab]{12} \"-\" [c-f]{12}", *grammar).ok());
+  auto matches = [](const std::string &text) {
+    return text.size() == 25 && text.find_first_not_of("ab") == 12 &&
+           text[12] == '-' &&
+           text.find_first_not_of("cdef", 13) == std::string::npos;
+  };
+  for (float temperature : {0.0f, 1.0f}) {
+    GenerateOptions options{.maxTokens = 40};
+    options.sampler.temperature = temperature;
+    options.sampler.seed = 9;
+    options.grammar = grammar;
+    GenerateResult plain = write(options);
+    EXPECT_TRUE(matches(plain.text)) << plain.text;
+    EXPECT_EQ(plain.reason, FinishReason::EndToken);
+    Tokens whole = prompt;
+    whole.insert(whole.end(), plain.tokens.begin(), plain.tokens.end());
+    options.draftTokens = 4;
+    // What is right, followed by guesses after the end; wrong ones; and ones
+    // that the grammar never allows.
+    Tokens longer = whole;
+    longer.insert(longer.end(), 20, 'a');
+    options.drafter = std::make_shared<Oracle>(longer, 1000);
+    GenerateResult drafted = write(options);
+    EXPECT_EQ(drafted.tokens, plain.tokens);
+    EXPECT_GE(drafted.drafts.accepted, 20);
+    options.drafter = std::make_shared<Oracle>(whole, 3);
+    EXPECT_EQ(write(options).tokens, plain.tokens);
+    options.drafter = std::make_shared<Oracle>(Tokens(100, 'x'), 1000);
+    drafted = write(options);
+    EXPECT_EQ(drafted.tokens, plain.tokens);
+    EXPECT_EQ(drafted.drafts.accepted, 0);
+    // A model guesses without the grammar.
+    options.drafter = makeModel(7);
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      options.sampler.seed = seed;
+      drafted = write(options);
+      EXPECT_TRUE(matches(drafted.text)) << drafted.text;
+      EXPECT_GT(drafted.drafts.drafted, 0);
+    }
+  }
+}
+
+// The grammar has the last word over biases, and says so where nothing is left.
+TEST_F(DraftTest, GrammarsComeAfterBiases) {
+  auto grammar = std::make_shared<Grammar>();
+  ASSERT_TRUE(parseGrammar("root ::= [ab]{6}", *grammar).ok());
+  GenerateOptions options{.maxTokens = 40};
+  options.grammar = grammar;
+  options.sampler.biases = {{'x', 1000.0f}, {'b', 500.0f}};
+  EXPECT_EQ(write(options).text, "bbbbbb");
+  options.sampler.minTokens = 10;
+  GenerateResult result;
+  ASSERT_TRUE(session->reset().ok());
+  Status status =
+      generate(*session, tokenizer, prompt, options, nullptr, result);
+  EXPECT_EQ(status.text,
+            "the grammar allows here only tokens that biases, the least length "
+            "or the model forbid; change the grammar or one of those");
+  EXPECT_EQ(result.text, "bbbbbb");
+}
+
 // Whole loops, with the drafts of another model: the third token of many texts
 // has the same distribution as without drafts.
 TEST_F(DraftTest, SampledTextsHaveTheSameDistribution) {

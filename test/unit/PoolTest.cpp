@@ -436,8 +436,9 @@ TEST_F(PoolTest, RefusesModules) {
             "number of tokens");
   for (CommandSpec &command : score.commands)
     command.byRows = false;
-  EXPECT_EQ(refusal("older.gist"), "no command says that sequences can share "
-                                   "it; compile the model again");
+  EXPECT_EQ(refusal("apart.gist"),
+            "entry 'score' command 3: makes logits, but belongs to one "
+            "sequence or is waited for by such a command");
   score.name = "other";
   EXPECT_EQ(refusal("none.gist"),
             "many sequences at once need a model that writes text and the "

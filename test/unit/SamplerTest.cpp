@@ -161,11 +161,15 @@ namespace {
 /// Allows what comes after the last token of the text alone.
 struct Next final : LogitsAdjustment {
   void read(std::span<const int32_t> tokens) override { last = tokens.back(); }
-  void write(int32_t token) override { last = token; }
-  void apply(std::span<float> logits) override {
+  Status write(int32_t token) override {
+    last = token;
+    return {};
+  }
+  Status apply(std::span<float> logits) override {
     for (size_t i = 0; i < logits.size(); ++i)
       if (static_cast<int32_t>(i) != last + 1)
         logits[i] = -kInfinity;
+    return {};
   }
   int32_t last = -1;
 };

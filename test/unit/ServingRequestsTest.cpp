@@ -144,9 +144,6 @@ TEST(ServingRequests, RefusesWhatItCannotDo) {
       {R"(,"tools":[{"type":"function","function":{"name":"f"}}])", "tools"},
       {R"(,"tool_choice":"auto")", "tool_choice"},
       {R"(,"functions":[{}])", "functions"},
-      {R"(,"response_format":{"type":"json_object"})", "response_format"},
-      {R"(,"response_format":{"type":"json_schema","json_schema":{}})",
-       "response_format"},
       {R"(,"modalities":["text","audio"])", "modalities"},
       {R"(,"web_search_options":{})", "web_search_options"}};
   for (const auto &[fields, param] : kCases) {
@@ -158,6 +155,41 @@ TEST(ServingRequests, RefusesWhatItCannotDo) {
   }
   EXPECT_EQ(chatError(R"(,"colour":1)").code, "unknown_parameter");
   EXPECT_EQ(chatError(R"(,"colour":null)").code, "unknown_parameter");
+}
+
+TEST(ServingRequests, ReadsFormats) {
+  auto grammarOf = [](const std::string &format) {
+    ChatRequest request;
+    ApiError error = readWith(
+        readChat,
+        R"({"messages":[{"role":"user","content":"Hi"}],"response_format":)" +
+            format + "}",
+        request);
+    EXPECT_TRUE(error.ok()) << error.message;
+    return request.grammar;
+  };
+  EXPECT_FALSE(grammarOf(R"({"type":"text"})"));
+  EXPECT_TRUE(grammarOf(R"({"type":"json_object"})"));
+  EXPECT_TRUE(grammarOf(R"({"type":"json_schema","json_schema":
+      {"name":"n","strict":true,"schema":{"type":"object"}}})"));
+  EXPECT_TRUE(grammarOf(R"({"type":"grammar","grammar":"root ::= \"a\""})"));
+  for (const auto &[format, sentence] :
+       {std::pair<const char *, const char *>{
+            R"({"type":"xml"})", "'response_format.type' is not 'text', "
+                                 "'json_object', 'json_schema' or 'grammar'."},
+        {R"({"type":"json_schema"})",
+         "'response_format' has no 'json_schema'."},
+        {R"({"type":"json_schema","json_schema":{"name":"n"}})",
+         "'response_format.json_schema' has no 'schema'."},
+        {R"({"type":"json_schema","json_schema":{"schema":{"not":{}}}})",
+         "'response_format': at '#': 'not' is not a keyword that is "
+         "supported."},
+        {R"({"type":"grammar","grammar":"a"})",
+         "'response_format': line 1, column 2: expected 'name ::='."}}) {
+    ApiError error = chatError(std::string(",\"response_format\":") + format);
+    EXPECT_EQ(error.status, 400) << format;
+    EXPECT_EQ(error.message, sentence);
+  }
 }
 
 TEST(ServingRequests, RefusesValuesOutOfRange) {

@@ -376,6 +376,8 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.countParts() > 1 && options.plan == "calibration")
     refuse("--plan=calibration is measured on one rank: leave " +
            std::string(split) + " out");
+  if (options.plan == "depths" && !options.observe)
+    refuse("--plan=depths makes a module for fitting: add --observe");
   if (options.rankSums && options.ranks == 1)
     refuse("--rank-sums needs several ranks: add --ranks");
   if (options.planBlock != 0 && options.plan.empty())

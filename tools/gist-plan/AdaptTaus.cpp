@@ -28,7 +28,7 @@ using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Either evaluations or a calibration says how much sets change.
+/// Either evaluations or a calibration tells how much sets change.
 struct Options {
   std::string plan, output;
   std::vector<std::string> evaluations;
@@ -91,7 +91,7 @@ static Status addCounts(const Json &evaluation, size_t layers,
   return {};
 }
 
-/// A word of a selection, or what a plan means without it.
+/// A word of a selection, or its default.
 static std::string getWord(const Json &selection, const char *name,
                            const char *otherwise) {
   auto word = selection.find(name);
@@ -106,7 +106,7 @@ static std::string getWord(const Json &selection, const char *name,
 static Status countCalibrated(const Json &layer, size_t number,
                               const Calibration &calibration,
                               std::vector<SelectionCounts> &counts) {
-  // Nothing known: adaptTau then leaves tau as it is.
+  // Without counts adaptTau leaves tau as it is.
   counts.assign(1, {});
   auto selection = layer.find("selection");
   if (selection == layer.end() || !selection->is_object() ||
@@ -223,7 +223,7 @@ static Status runAdapt(const Options &options) {
     if (layers->at(i).is_object())
       GIST_TRY(adaptLayer(layers->at(i), options.rule, counts[i])
                    .in(options.plan + ": layer " + std::to_string(i)));
-  // One line for each layer, so that a person can read it.
+  // One line for each layer, for readability.
   std::string text = "{";
   for (const auto &[name, value] : plan.items())
     if (name != "layers")

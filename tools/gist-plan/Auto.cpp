@@ -134,7 +134,7 @@ Status AutoPlan::readModel() {
   return {};
 }
 
-/// A folder of another model, or of other settings, is not gone on with.
+/// Refuses a folder of another model or of other settings.
 Status AutoPlan::checkFolder() {
   std::error_code error;
   fs::create_directories(options.folder, error);
@@ -163,7 +163,7 @@ Status AutoPlan::checkFolder() {
   return writeWhole(path, settings.dump() + "\n");
 }
 
-/// Texts of our own where the user names none.
+/// Writes the built-in texts if the user names none.
 Status AutoPlan::writeTexts() {
   bool hasTexts = !options.texts.empty();
   bool hasHeldOut = !options.heldOut.empty();
@@ -449,8 +449,8 @@ Status AutoPlan::run() {
   GIST_TRY(compileWide());
   GIST_TRY(measurePace());
   GIST_TRY(calibrate());
-  // The time being over is no reason to stop here: the search then takes what
-  // was measured so far.
+  // When the time is over, the steps go on: the search then uses what was
+  // measured so far.
   if (limit.isInterrupted())
     return Status::error(Code::Io, "stopped; the same command goes on");
   GIST_TRY(solve());

@@ -20,7 +20,7 @@ void addCombine(CLI::App &app, Action &action);
 void addSolveEncoder(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addAdaptTaus(CLI::App &app, Action &action);
-void addFit(CLI::App &app, Action &action);
+void addDepths(CLI::App &app, Action &action);
 /// Linear layers, where the tool was built with what reads models.
 void addLinears(CLI::App &app, Action &action);
 void addSolveLinears(CLI::App &app, Action &action);

@@ -31,8 +31,8 @@ struct Options {
 };
 } // namespace
 
-/// Adds the texts of a module to those that there are of it already. False:
-/// there are none.
+/// Adds the texts of a module to an earlier entry of the same module. False:
+/// there is no such entry.
 static bool joinModule(nlohmann::json &plans, const nlohmann::json &plan) {
   std::string module = text(plan, "module");
   for (nlohmann::json &old : plans)

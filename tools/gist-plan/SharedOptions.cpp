@@ -35,8 +35,8 @@ void plan::addPromiseOptions(CLI::App &command, PlannerOptions &options) {
           ->type_name("RATIO");
   command
       .add_option("--confidence", options.confidence,
-                  "With which the promise holds on other texts, by how much "
-                  "the measured ones differ")
+                  "Confidence with which the promise holds on other texts, by "
+                  "how much the measured ones differ")
       ->check(CLI::Range(0.5, 0.9999))
       ->capture_default_str();
   command.parse_complete_callback([&options, recall, tasks] {

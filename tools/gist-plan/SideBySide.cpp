@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Measures two modules with gist-run, as a user would, and puts what it says
+// Measures two modules with gist-run, as a user would, and puts its results
 // side by side.
 //
 //===----------------------------------------------------------------------===//
@@ -105,7 +105,7 @@ void Comparer::printTexts(const json &texts) const {
          {std::tuple("windows", "perplexity, ", options.promise.perplexity),
           std::tuple("recall", "recall, ", options.promise.recall)}) {
       double ratio = number(run, {part, "perplexity_ratio"});
-      // A ratio that is no number is not kept.
+      // A NaN does not keep the quality.
       isKept &= ratio <= most;
       printRow(words + text(run, "text"),
                shortNumber(number(run, {part, "against_perplexity"}), 2),

@@ -31,7 +31,7 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
-/// Four digits are what a person reads and a measurement gives.
+/// Four digits are as precise as the measurements.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 static const char *fieldOf(TermKind kind) {
@@ -63,7 +63,7 @@ static Json termsToJson(const Contract &contract, const Measurement &measured) {
   return rows;
 }
 
-/// The table that a person reads while waiting.
+/// Prints the table of a measurement on standard output.
 static void printTerms(const char *title, const Contract &contract,
                        const Measurement &measured) {
   std::printf("%-24s %7s %-10s %9s %8s %7s\n", title, "tokens", "", "dense",
@@ -156,8 +156,8 @@ static Status checkLengths(const std::vector<int64_t> &lengths,
   return {};
 }
 
-/// The plan on texts and seeds that it was not searched with. Everything stays
-/// empty where there is no time for it.
+/// The plan on texts and seeds that it was not searched with. Without time for
+/// it, everything stays empty.
 static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
                              const SolveOptions &options,
                              const TaskTerms &tasks, const Plan &plan,
@@ -183,8 +183,9 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
   return {};
 }
 
-/// Questions of both seeds as long as sequences are, or none: where nobody
-/// asked for them by name, a context that is too short for them is no error.
+/// Questions of both seeds, as long as the sequences. Without a request for
+/// them by name, a context that is too short gives no questions instead of an
+/// error.
 static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
                           int64_t length, Planner &planner,
                           TaskTerms &heldOut) {

@@ -12,7 +12,7 @@
 
 namespace gist::plan {
 
-/// What `gist-plan solve` and `gist-plan auto` say of a search.
+/// The options of a search by `gist-plan solve` or `gist-plan auto`.
 struct SolveOptions {
   run::ModelOptions model;
   PlannerOptions planner;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // `gist-plan verify`: whether plans keep a promise on texts and questions that
-// somebody names. It asks a module for calibration, in which every plan can be
+// the user names. It runs a module for calibration, in which every plan can be
 // tried, so that nothing is compiled, and measures the model as it is once for
 // all plans. Where nothing else is promised, each plan is judged by what its
 // file promises.
@@ -32,7 +32,7 @@ namespace {
 struct VerifyOptions {
   run::ModelOptions model;
   PlannerOptions planner;      ///< what is promised, and how sure
-  bool isPromiseGiven = false; ///< for all plans, whatever their files say
+  bool isPromiseGiven = false; ///< by options, in place of what files promise
   std::vector<std::string> plans, texts;
   std::vector<int64_t> lengths;
   size_t samples = 8;
@@ -47,8 +47,8 @@ struct JudgedPlan {
 };
 } // namespace
 
-/// What the search of a plan was asked to keep, which its file says. One that
-/// somebody wrote by hand says nothing, and `promise` stays what it is.
+/// Reads from a plan's file the promise that its search had to keep. A
+/// handwritten plan has none, and `promise` stays as it is.
 static Status readPromise(const PlanFile &file, Promise &promise) {
   nlohmann::json json;
   GIST_TRY(parseJsonObject(file.text, json));

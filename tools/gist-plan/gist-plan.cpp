@@ -40,7 +40,7 @@ static void describe(CLI::App &app, Action &action) {
   addSolveEncoder(app, action);
   addReport(app, action);
   addAdaptTaus(app, action);
-  addFit(app, action);
+  addDepths(app, action);
   addLinears(app, action);
   addSolveLinears(app, action);
 }

@@ -41,9 +41,11 @@ struct Options {
 /// A conversation on the terminal.
 class Chat {
 public:
-  Chat(Runner &runner, const Options &options, GenerateOptions generate)
-      : runner(runner), options(options), generate(std::move(generate)),
+  Chat(Runner &runner, const Options &options, GenerateOptions chosen)
+      : runner(runner), options(options), generate(std::move(chosen)),
         conversation(*runner.session) {
+    if (generate.grammar)
+      generate.trie = std::make_shared<const TokenTrie>(runner.tokenizer);
     restart();
   }
 
@@ -217,6 +219,7 @@ void run::addChat(CLI::App &app, Action &action) {
       ->type_name("N")
       ->capture_default_str();
   addSamplerOptions(*command, options->generate.sampler);
+  addGrammarOptions(*command, options->generate);
   addDraftOptions(*command, options->draft);
   command->add_option("--system", options->system, "System message")
       ->type_name("TEXT");

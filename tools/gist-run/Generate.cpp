@@ -112,6 +112,7 @@ void run::addGenerate(CLI::App &app, Action &action) {
       ->type_name("N")
       ->capture_default_str();
   addSamplerOptions(*command, options->generate.sampler);
+  addGrammarOptions(*command, options->generate);
   command
       ->add_option("--stop", options->generate.stops,
                    "Stop before this text; may be given several times")

@@ -236,10 +236,11 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "the module's choice")
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--fast-alone", options.settings.pool.fastAlone,
-               "On GPUs, run a sequence that is alone by the faster kernels of "
-               "one token; they round otherwise, so that a text may depend on "
-               "who else came while it was written");
+  app.add_flag(
+      "--fast-alone", options.settings.pool.fastAlone,
+      "On GPUs, run a sequence that is alone by the faster kernels of "
+      "one token; they round differently, so that a text may depend on "
+      "which other requests were served meanwhile");
   app.add_option("--draft", options.settings.draft,
                  "Guess tokens of a sequence that is alone, so that its text "
                  "comes faster: 'lookup' in the text so far, or a module of a "
@@ -272,12 +273,12 @@ static void addServerOptions(CLI::App &app, Options &options) {
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   app.add_option("--api-key", options.key,
-                 "Answer only those who have this key. Other users of this "
+                 "Answer only requests with this key. Other users of this "
                  "machine can read command lines: --api-key-file and the "
                  "variable GIST_API_KEY are for keys that matter")
       ->type_name("KEY");
   app.add_option("--api-key-file", options.keyFile,
-                 "Answer only those who have a key of this file: one a line")
+                 "Answer only requests with a key of this file: one a line")
       ->type_name("FILE");
   app.add_option("--queue", options.engine.waiting,
                  "Requests that wait for their turn at most; more get 429")

@@ -20,9 +20,9 @@
 using namespace gist;
 using Json = nlohmann::ordered_json;
 
-static constexpr int64_t kVersion = 2;
+static constexpr int64_t kVersion = 1;
 
-/// Shorter prefixes than this say nothing about long context.
+/// Shorter prefixes than this tell nothing about long context.
 static constexpr int64_t kShortest = 256;
 
 std::vector<int64_t> gist::makeCheckpoints(int64_t tokens) {

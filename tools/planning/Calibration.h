@@ -39,9 +39,9 @@ struct HeadRun {
 };
 
 /// How far a prediction that changed -log p of the right token by `change` is
-/// from what it was: change^2 / 2, which for small changes of tokens that come
-/// as the model expects them has the Kullback-Leibler divergence as its mean,
-/// and no more than |change| where the change is large.
+/// from what it was: change^2 / 2, but at most |change|. For small changes, and
+/// for tokens distributed as the model predicts, its mean is the
+/// Kullback-Leibler divergence.
 double divergenceOf(double change);
 
 /// What a head loses over some tokens, per token.
@@ -77,7 +77,7 @@ struct Calibration {
   /// One run for each text. A candidate that is missing was not measured.
   std::map<Key, std::vector<HeadRun>> runs;
   /// What selections would do; of the text alone, without its second copy. A
-  /// module that shows no rows has none, and neither have older files.
+  /// module that shows no rows has none.
   SelectionCurves selections;
 
   /// N, N/2, ... in ascending order; the last but one ends the first copy.

@@ -107,8 +107,8 @@ Status Calibrator::resume() {
   return {};
 }
 
-/// Runs a text and keeps what concerns one head. The model as it is is measured
-/// before any other.
+/// Runs a text and keeps what concerns one head. The unchanged model is
+/// measured first.
 Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
                            HeadRun &run, size_t head) {
   ProbeRun probe;
@@ -119,7 +119,7 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
     dense[text] = probe.losses;
   const std::vector<float> &before = dense[text];
   // Losses are summed between checkpoints, so that the curve over the length
-  // can be had later.
+  // can be computed later.
   size_t begin = 0;
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     auto end = static_cast<size_t>(checkpoints[i]);
@@ -171,7 +171,7 @@ addSelections(const std::map<run::Observed, std::vector<float>> &shown,
       add("keys", layer, kvHeads, rows);
       break;
     case ObservationKind::Input:
-      // What queries are projected from is what these linear layers read.
+      // These linear layers read the rows that queries are projected from.
       if (what.group == linearGroupName(LinearGroup::Qkv))
         add("normalised", layer, 1, rows);
       break;
@@ -188,7 +188,8 @@ Status Calibrator::measureDense() {
   return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
     HeadRun run;
     GIST_TRY(measure(prober, plan, text, run, 0));
-    // An earlier run's stays: what it measured is relative to it.
+    // Keeps the losses of an earlier run: its measurements are relative to
+    // them.
     if (data.texts[text].dense.empty())
       data.texts[text].dense = run.losses;
     return Status();
@@ -200,7 +201,7 @@ int64_t Calibrator::selectionWindow() const {
 }
 
 /// Counts the representatives that each layer would have, on the text without
-/// its second copy: a token and its copy are alike, which says nothing of text.
+/// its second copy: a token and its copy are always alike.
 Status Calibrator::measureSelections() {
   if (data.selections.windows > 0 || !options.wantsSelections)
     return {};
@@ -235,7 +236,7 @@ Status Calibrator::measureSelections() {
   return {};
 }
 
-/// Whether a head does so well that a dearer choice cannot be worth it.
+/// Whether a head loses so little that a dearer candidate cannot be worth it.
 bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
   for (size_t i = 0; i < runs.size(); ++i)
     // The last checkpoint of the first copy, and all of the second.
@@ -275,8 +276,8 @@ Status Calibrator::measureHead(Prober &prober, size_t head, size_t candidate) {
   std::lock_guard<std::mutex> lock(mutex);
   ++done;
   if (!isEnough[head][kind]) {
-    // By kind: a window that loses nothing does not say that clusters would not
-    // do less work.
+    // By kind: a window that loses nothing does not rule out clusters with less
+    // work.
     isEnough[head][kind] = isNegligible(runs);
     data.runs[key] = std::move(runs);
   }
@@ -339,7 +340,7 @@ Status Calibrator::run() {
   status = measureAll();
   progress = nullptr;
   complete = status.ok();
-  // What was measured is kept, whatever happened.
+  // Measurements are kept after an error too.
   if (complete || !data.runs.empty() || data.selections.windows > 0)
     GIST_TRY(write());
   if (complete || !limit.hasStopped())

@@ -41,7 +41,7 @@ struct CalibratorOptions {
   /// In nats per token.
   double negligible = 1e-5;
   int64_t window = 512;
-  bool wantsSelections = true; ///< or the module is known to show no rows
+  bool wantsSelections = true; ///< false: the module is known to show no rows
 };
 
 /// One calibration, from the first measurement to the last.
@@ -55,7 +55,8 @@ public:
 
   /// False: the limit ended it.
   bool isComplete() const { return complete; }
-  /// Of these measurements, how many are in the file or needless.
+  /// The number of measurements, and how many of them are in the file or
+  /// needless.
   size_t countAll() const;
   size_t countDone() const { return done; }
 

@@ -50,7 +50,7 @@ CertificateRow plan::judgeRow(const Term &term, std::string title,
                               const Promise &promise, double loss, double bound,
                               const run::Mean &parts) {
   double allowed = promise.allowance(term.kind);
-  // One part alone says nothing of how sure it is.
+  // A single part has no scatter to compute a confidence from.
   bool isSure = parts.count > 1 && bound <= allowed;
   // Perplexities grow with what is lost, likelihoods fall.
   double sign = term.kind == TermKind::Tasks ? -1 : 1;
@@ -112,13 +112,13 @@ Certificate plan::certify(const Contract &contract, const Measurement &measured,
 // Several certificates
 //===----------------------------------------------------------------------===//
 
-/// Why two certificates do not say the same kind of thing, or ok.
+/// Refuses two certificates that cannot be combined.
 static Status checkAlike(const Certificate &a, const Certificate &b) {
   auto promiseOf = [](const Certificate &c) {
     return std::tuple(c.promise.perplexity, c.promise.recall, c.promise.tasks,
                       c.confidence);
   };
-  // One that asks no questions promises nothing about them.
+  // A certificate without questions promises nothing about them.
   Certificate other = b;
   if (a.samples == 0 || b.samples == 0)
     other.promise.tasks = a.promise.tasks;

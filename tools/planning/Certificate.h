@@ -25,15 +25,15 @@ const char *toString(Verdict verdict);
 /// "perplexity", "recall" or "answers".
 const char *nameOf(TermKind kind);
 
-/// A term as people read it: ratios to the model as it is.
+/// A term for display: ratios to the unchanged model.
 struct CertificateRow {
   Term term;
   std::string title;
   double ratio; ///< as measured
-  double bound; ///< where it is with the confidence: not higher, or not lower
+  double bound; ///< the ratio's upper or lower end at the confidence
   double limit; ///< what was promised
   Verdict verdict;
-  run::Mean parts; ///< of text, or samples: what they lose, nats
+  run::Mean parts; ///< losses of parts of text, or of samples, in nats
 };
 
 /// What a plan does on texts and seeds that it was not searched with.
@@ -47,15 +47,15 @@ struct Certificate {
   std::string device; ///< that it was measured on
   double work = 0;    ///< the most of any text, relative to dense attention
   std::vector<CertificateRow> rows;
-  /// All tasks together, where each has a row. It is what a search holds, and
-  /// the verdict does not ask it: single tasks are harder to keep.
+  /// All tasks together, where each has a row. A search keeps this row; the
+  /// verdict ignores it, because single tasks are harder to keep.
   std::optional<CertificateRow> all = std::nullopt;
 
   /// The worst of all rows.
   Verdict verdict() const;
 };
 
-/// A loss and where it ends, as ratios, with what they say of the promise.
+/// A loss and its bound as ratios, with the verdict on the promise.
 CertificateRow judgeRow(const Term &term, std::string title,
                         const Promise &promise, double loss, double bound,
                         const run::Mean &parts);

@@ -17,7 +17,7 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
-/// Four digits are what a person reads and a measurement gives.
+/// Four digits are as precise as the measurements.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 static Json toJson(const CertificateRow &row) {
@@ -74,7 +74,7 @@ static Status refuse(const std::string &what) {
   return Status::error(Code::BadFile, "expected %s", what.c_str());
 }
 
-/// More than anybody measures.
+/// Far above any measurement.
 static constexpr int64_t kMostCount = int64_t{1} << 40;
 
 /// Ratios and verdicts follow from the loss and its scatter.
@@ -100,7 +100,7 @@ static Status readRow(const Json &json, const Certificate &certificate,
     return refuse("'part', one of perplexity, recall and answers");
   double sign = row.term.kind == TermKind::Tasks ? -1 : 1;
   run::Mean mean{sign * std::log(ratio), error, static_cast<size_t>(count)};
-  // One part alone says nothing of how much it could differ.
+  // A single part has no scatter.
   double bound = count > 1 ? mean.upper(certificate.confidence) : mean.value;
   row = judgeRow(row.term, row.title, certificate.promise, mean.value, bound,
                  mean);

@@ -18,7 +18,7 @@ nlohmann::ordered_json toJson(const Certificate &certificate);
 
 /// A file of certificates, as `gist-plan verify` and `combine` write it.
 std::string printCertificates(std::span<const Certificate> list);
-/// Reads such a file, whoever wrote it. Ratios have four digits there.
+/// Reads such a file, which is untrusted. Ratios have four digits there.
 Status parseCertificates(std::string_view text, std::vector<Certificate> &list);
 
 } // namespace gist::plan

@@ -17,12 +17,21 @@
 using namespace gist;
 using namespace gist::plan;
 
-/// How many sequences of `length` a term is measured on, where the text has as
-/// many: a short one alone says little, and long ones cost.
+/// How many sequences of `length` a term is measured on, if the text has as
+/// many: a single short one is too noisy, and long ones take time.
 static size_t countSequences(size_t length, int64_t tokens) {
   constexpr size_t kMost = 8;
   return std::clamp<size_t>(static_cast<size_t>(tokens) / length, 1, kMost);
 }
+
+Attempt::Attempt(const Plan &plan)
+    // The printed plan is the same for the same plan, whatever its file.
+    : name(printPlan(plan)),
+      run([plan](Prober &prober, std::span<const int32_t> tokens,
+                 size_t firstCounted, ProbeRun &result) {
+        int64_t end[] = {static_cast<int64_t>(tokens.size())};
+        return prober.run(plan, tokens, end, result, firstCounted);
+      }) {}
 
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
                       const std::vector<int64_t> &lengths) {
@@ -32,24 +41,10 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
     GIST_TRY(readTokens(pool.first(), texts[text], tokens));
     size_t before = list.size();
     for (int64_t length : lengths)
-      for (TermKind kind : {TermKind::Perplexity, TermKind::Recall}) {
-        auto count = static_cast<size_t>(length);
-        bool isRecall = kind == TermKind::Recall;
-        // A recall sequence is half as much text, twice.
-        size_t taken = isRecall ? count / 2 : count;
-        // Sequences do not overlap, so that each says something of its own.
-        size_t fit = std::min(tokens.size() / taken,
-                              countSequences(count, tokensOfTerm));
-        if (fit == 0)
-          continue;
-        list.push_back({text, length, kind});
-        for (size_t i = 0; i < fit; ++i) {
-          std::span<const int32_t> piece(tokens.data() + i * taken, taken);
-          addWindow(isRecall
-                        ? repeatHalf(tokens, i * taken, count)
-                        : std::vector<int32_t>(piece.begin(), piece.end()));
-        }
-      }
+      if (answer == 0)
+        addTexts(text, tokens, length);
+      else
+        addPrompts(text, tokens, length);
     if (list.size() == before)
       return Status::error(
           Code::BadArgument,
@@ -59,20 +54,67 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
   return {};
 }
 
-/// A sequence of the last term. Nothing predicts the very first token, and
-/// recall is about the second copy.
-void Contract::addWindow(std::vector<int32_t> tokens) {
+void Contract::addTexts(size_t text, std::span<const int32_t> tokens,
+                        int64_t length) {
+  for (TermKind kind : {TermKind::Perplexity, TermKind::Recall}) {
+    auto count = static_cast<size_t>(length);
+    bool isRecall = kind == TermKind::Recall;
+    // A recall sequence is half as much text, twice.
+    size_t taken = isRecall ? count / 2 : count;
+    // Sequences do not overlap, so that each says something of its own.
+    size_t fit =
+        std::min(tokens.size() / taken, countSequences(count, tokensOfTerm));
+    if (fit == 0)
+      continue;
+    list.push_back({text, length, kind});
+    for (size_t i = 0; i < fit; ++i) {
+      std::span<const int32_t> piece = tokens.subspan(i * taken, taken);
+      Window window{isRecall ? repeatHalf(tokens, i * taken, count)
+                             : std::vector(piece.begin(), piece.end()),
+                    {}};
+      window.kind = letterOf(kind);
+      // Nothing predicts the very first token, and recall is about the second
+      // copy.
+      window.count(isRecall ? window.tokens.size() / 2 : 1,
+                   window.tokens.size(), list.size() - 1);
+      windows.push_back(std::move(window));
+    }
+  }
+}
+
+void Contract::addPrompts(size_t text, std::span<const int32_t> tokens,
+                          int64_t length) {
+  auto prompt = static_cast<size_t>(length);
+  size_t taken = prompt + answer;
+  size_t fit =
+      std::min(tokens.size() / taken, countSequences(answer, tokensOfTerm));
+  if (fit == 0)
+    return;
+  list.push_back({text, length, TermKind::Perplexity});
+  list.push_back({text, length, TermKind::Recall});
+  for (size_t i = 0; i < fit; ++i) {
+    std::span<const int32_t> piece = tokens.subspan(i * taken, taken);
+    Window window{std::vector(piece.begin(), piece.end()), {}};
+    std::span<const int32_t> again = piece.first(std::min(answer, prompt));
+    window.tokens.insert(window.tokens.end(), again.begin(), again.end());
+    window.kind = 'a';
+    window.count(prompt, taken, list.size() - 2);
+    // What the first token of the copy is cannot be known.
+    window.count(taken + 1, window.tokens.size(), list.size() - 1);
+    windows.push_back(std::move(window));
+  }
+}
+
+void Contract::Window::count(size_t begin, size_t end, size_t term) {
   // Losses of neighbouring tokens have to do with each other, those of long
   // stretches hardly.
   constexpr size_t kFewest = 32, kMostParts = 16;
-  size_t first = list.back().kind == TermKind::Recall ? tokens.size() / 2 : 1;
-  size_t counted = tokens.size() - first;
-  Window window{list.size() - 1, std::move(tokens), {}, 0};
-  window.parts = std::clamp<size_t>(counted / kFewest, 1, kMostParts);
-  window.partOf.assign(first, -1);
+  size_t counted = end - begin, first = termOf.size();
+  size_t parts = std::clamp<size_t>(counted / kFewest, 1, kMostParts);
+  partOf.resize(tokens.size(), -1);
   for (size_t i = 0; i < counted; ++i)
-    window.partOf.push_back(static_cast<int>(i * window.parts / counted));
-  windows.push_back(std::move(window));
+    partOf[begin + i] = static_cast<int>(first + i * parts / counted);
+  termOf.resize(first + parts, term);
 }
 
 /// The tokens of the right answers count, and each sample is a part.
@@ -94,7 +136,9 @@ Status Contract::addTasks(ProbePool &pool, const TaskTerms &options) {
     tasks::Sample sample;
     GIST_TRY(tasks::makeSample(tokenizer, all[task], filler, samples, number,
                                sample));
-    Window window{list.size() - 1, {}, {}, 1};
+    Window window{{}, {}};
+    window.termOf = {list.size() - 1};
+    window.kind = letterOf(TermKind::Tasks);
     for (const tasks::TurnTokens &turn : sample.parts)
       for (auto [part, counts] : {std::pair(&turn.text, false),
                                   {&turn.question, false},
@@ -120,73 +164,74 @@ size_t Contract::countTokens() const {
   return count;
 }
 
-Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
-                               WindowResult &result) const {
+Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
+                               size_t number, WindowResult &result) const {
   const Window &window = windows[number];
-  const Term &term = list[window.term];
   const AttentionShape &shape = prober.module().shape;
   std::string key;
   if (trials) {
-    key = Trials::nameOf(plan, window.tokens, letterOf(term.kind));
+    key = Trials::nameOf(attempt.name, window.tokens, window.kind);
     // A file of people may say anything.
-    if (trials->find(key, result) && result.losses.size() == window.parts &&
+    if (trials->find(key, result) &&
+        result.losses.size() == window.termOf.size() &&
         result.clusters.size() == static_cast<size_t>(shape.heads()))
       return {};
     result = {};
   }
   ProbeRun run;
-  int64_t end[] = {static_cast<int64_t>(window.tokens.size())};
   auto counts = [](int part) { return part >= 0; };
   auto first = std::ranges::find_if(window.partOf, counts);
-  GIST_TRY(prober.run(plan, window.tokens, end, run,
-                      static_cast<size_t>(first - window.partOf.begin())));
-  result.losses.resize(window.parts);
+  GIST_TRY(attempt.run(prober, window.tokens,
+                       static_cast<size_t>(first - window.partOf.begin()),
+                       run));
+  result.losses.resize(window.termOf.size());
   for (size_t t = 0; t < run.losses.size(); ++t)
     if (window.partOf[t] >= 0)
       result.losses[static_cast<size_t>(window.partOf[t])] +=
           static_cast<double>(run.losses[t]);
-  // What a plan cannot change is no part of its work.
-  for (size_t head = 0; head < run.work.front().size(); ++head)
+  // What a plan cannot change is left out of its work.
+  for (size_t head = 0; head < static_cast<size_t>(shape.heads()); ++head)
     if (prober.module().isChosen(head))
       result.work += countMultiplyAdds(run.work.front()[head], shape);
-  result.clusters = run.clusters.front();
+  if (!run.clusters.empty())
+    result.clusters = run.clusters.front();
   return trials ? trials->add(key, result) : Status();
 }
 
-Status Contract::measure(ProbePool &pool, const Plan &plan,
+Status Contract::measure(ProbePool &pool, const Attempt &attempt,
                          Measurement &result) const {
   Measurement measured;
-  GIST_TRY(measureTexts(pool, plan, measured));
-  GIST_TRY(askQuestions(pool, plan, measured));
+  GIST_TRY(measureTexts(pool, attempt, measured));
+  GIST_TRY(askQuestions(pool, attempt, measured));
   result = std::move(measured);
   return {};
 }
 
-Status Contract::measureTexts(ProbePool &pool, const Plan &plan,
+Status Contract::measureTexts(ProbePool &pool, const Attempt &attempt,
                               Measurement &result) const {
   Measurement measured;
   measured.terms.resize(list.size());
   measured.clusters.resize(
       static_cast<size_t>(pool.first().module().shape.heads()));
-  GIST_TRY(addWindows(pool, plan, /*areQuestions=*/false, measured));
+  GIST_TRY(addWindows(pool, attempt, /*areQuestions=*/false, measured));
   result = std::move(measured);
   return {};
 }
 
-Status Contract::askQuestions(ProbePool &pool, const Plan &plan,
+Status Contract::askQuestions(ProbePool &pool, const Attempt &attempt,
                               Measurement &result) const {
-  return addWindows(pool, plan, /*areQuestions=*/true, result);
+  return addWindows(pool, attempt, /*areQuestions=*/true, result);
 }
 
-Status Contract::addWindows(ProbePool &pool, const Plan &plan,
+Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
                             bool areQuestions, Measurement &result) const {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < windows.size(); ++i)
-    if ((list[windows[i].term].kind == TermKind::Tasks) == areQuestions)
+    if ((windows[i].kind == letterOf(TermKind::Tasks)) == areQuestions)
       numbers.push_back(i);
   std::vector<WindowResult> runs(windows.size());
   GIST_TRY(pool.forEach(numbers.size(), [&](Prober &prober, size_t i) {
-    GIST_TRY(measureWindow(prober, plan, numbers[i], runs[numbers[i]]));
+    GIST_TRY(measureWindow(prober, attempt, numbers[i], runs[numbers[i]]));
     if (afterWindow)
       afterWindow();
     return Status();
@@ -196,21 +241,21 @@ Status Contract::addWindows(ProbePool &pool, const Plan &plan,
   std::vector<double> predicted(list.size()), dense(list.size());
   for (size_t i : numbers) {
     const Window &window = windows[i];
-    TermResult &sum = measured.terms[window.term];
-    std::vector<double> counts(window.parts);
+    std::vector<double> counts(window.termOf.size());
     for (int part : window.partOf)
       if (part >= 0)
         counts[static_cast<size_t>(part)] += 1;
-    for (size_t part = 0; part < window.parts; ++part) {
+    for (size_t part = 0; part < window.termOf.size(); ++part) {
+      size_t term = window.termOf[part];
+      TermResult &sum = measured.terms[term];
       // Each sample of a task weighs the same, and so does each token of text.
-      double weight =
-          list[window.term].kind == TermKind::Tasks ? 1 / counts[part] : 1;
+      double weight = list[term].kind == TermKind::Tasks ? 1 / counts[part] : 1;
       sum.loss += weight * runs[i].losses[part];
-      predicted[window.term] += weight * counts[part];
+      predicted[term] += weight * counts[part];
       sum.parts.push_back(runs[i].losses[part] / counts[part]);
     }
-    sum.work += runs[i].work;
-    dense[window.term] +=
+    measured.terms[window.termOf.front()].work += runs[i].work;
+    dense[window.termOf.front()] +=
         static_cast<double>(pool.first().module().countChosen()) *
         countMultiplyAdds(denseWork(static_cast<int64_t>(window.tokens.size())),
                           shape);
@@ -223,7 +268,8 @@ Status Contract::addWindows(ProbePool &pool, const Plan &plan,
     if (predicted[k] == 0)
       continue;
     measured.terms[k].loss /= predicted[k];
-    measured.terms[k].work /= dense[k];
+    if (dense[k] > 0)
+      measured.terms[k].work /= dense[k];
     if (!std::isfinite(measured.terms[k].loss))
       return Status::error(Code::BadArgument,
                            "%s: the model's predictions are not finite numbers",
@@ -260,7 +306,7 @@ double Contract::bound(const Measurement &measured, size_t term,
                        double confidence) const {
   run::Mean mean = differences(measured, term);
   double lost = loss(measured, term);
-  // A single part says nothing of how much it could differ.
+  // A single part has no scatter.
   return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;
 }
 

@@ -30,7 +30,7 @@ struct Term {
   size_t text;    ///< its number; of tasks, the task's
   int64_t tokens; ///< of a sequence
   TermKind kind;
-  size_t tasks = 1; ///< whose samples take turns
+  size_t tasks = 1; ///< tasks that samples come from in turn
 };
 
 struct TermResult {
@@ -51,6 +51,20 @@ struct TaskTerms {
   bool isEach = false; ///< a term for each task, rather than one for all
 };
 
+/// Something that can be tried in a session.
+struct Attempt {
+  /// A plan of heads.
+  Attempt(const Plan &plan);
+  using Run =
+      std::function<Status(Prober &prober, std::span<const int32_t> tokens,
+                           size_t firstCounted, ProbeRun &result)>;
+  Attempt(std::string name, Run run)
+      : name(std::move(name)), run(std::move(run)) {}
+
+  std::string name; ///< equal for what is equal
+  Run run;
+};
+
 struct Measurement {
   std::vector<TermResult> terms;
   /// The most that a head had in any sequence, by layer and KV head.
@@ -60,8 +74,12 @@ struct Measurement {
 class Contract {
 public:
   /// Tokens that each term is measured on at least, if the text has as many:
-  /// a short sequence alone says little.
+  /// a single short sequence is too noisy.
   int64_t tokensOfTerm = 4096;
+  /// Tokens that count behind a prompt; 0: sequences are read as they come.
+  /// Sequences then have a prompt, these tokens of the same text, and as many
+  /// of the prompt's first again.
+  size_t answer = 0;
   /// Where results of sequences are kept; may be null. Outlives this.
   Trials *trials = nullptr;
   /// Told of every sequence that is measured or known, by several threads.
@@ -71,19 +89,24 @@ public:
   /// out, unless it is too short for all.
   Status open(ProbePool &pool, const std::vector<std::string> &texts,
               const std::vector<int64_t> &lengths);
-  /// Adds questions, or says that the length is too short for them.
+  /// Adds questions; fails if the length is too short for them.
   Status addTasks(ProbePool &pool, const TaskTerms &tasks);
 
-  Status measure(ProbePool &pool, const Plan &plan, Measurement &result) const;
+  Status measure(ProbePool &pool, const Attempt &attempt,
+                 Measurement &result) const;
   /// The same in two steps: questions take most of the time, and a plan that
   /// loses too much on texts need not be asked any. Terms of questions that
   /// were not asked have no parts.
-  Status measureTexts(ProbePool &pool, const Plan &plan,
+  Status measureTexts(ProbePool &pool, const Attempt &attempt,
                       Measurement &result) const;
-  Status askQuestions(ProbePool &pool, const Plan &plan,
+  Status askQuestions(ProbePool &pool, const Attempt &attempt,
                       Measurement &result) const;
-  /// Measures the model as it is, which everything is compared with.
+  /// Measures the model as it is, which everything is compared with: with a
+  /// plan of heads in which all are dense, or as `asIs`.
   Status measureDense(ProbePool &pool);
+  Status measureDense(ProbePool &pool, const Attempt &asIs) {
+    return measure(pool, asIs, dense);
+  }
 
   /// What a plan loses in a term: the logarithm of a ratio of perplexities.
   double loss(const Measurement &measured, size_t term) const {
@@ -92,8 +115,8 @@ public:
   /// The same of each part of the term's sequences, and how much they scatter.
   /// Where all tasks take turns, each has its share of the samples.
   run::Mean differences(const Measurement &measured, size_t term) const;
-  /// What a plan loses no more than, with this confidence: on more of the same
-  /// text.
+  /// The upper bound of a plan's loss on more of the same text, with this
+  /// confidence.
   double bound(const Measurement &measured, size_t term,
                double confidence) const;
   /// The same on another text like those of the contract, where it has several:
@@ -111,20 +134,24 @@ public:
   size_t countTokens() const;
 
 private:
-  Status measureWindow(Prober &prober, const Plan &plan, size_t number,
+  Status measureWindow(Prober &prober, const Attempt &attempt, size_t number,
                        WindowResult &result) const;
 
-  /// A sequence to predict, for a term.
+  /// A sequence to predict.
   struct Window {
-    size_t term;
     std::vector<int32_t> tokens;
     /// For each token the part that its loss belongs to; -1: it does not count.
     std::vector<int> partOf;
-    size_t parts = 0;
+    std::vector<size_t> termOf = {}; ///< of each part
+    char kind = 0;                   ///< letterOf its terms
+
+    /// Counts the tokens from here to the end of `partOf`, for a term.
+    void count(size_t begin, size_t end, size_t term);
   };
-  void addWindow(std::vector<int32_t> tokens);
+  void addTexts(size_t text, std::span<const int32_t> tokens, int64_t length);
+  void addPrompts(size_t text, std::span<const int32_t> tokens, int64_t length);
   /// Measures the sequences of texts, or those of questions.
-  Status addWindows(ProbePool &pool, const Plan &plan, bool areQuestions,
+  Status addWindows(ProbePool &pool, const Attempt &attempt, bool areQuestions,
                     Measurement &result) const;
 
   std::vector<std::string> paths;

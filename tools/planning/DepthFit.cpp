@@ -11,8 +11,10 @@
 #include "tools/planning/SafetensorsWriter.h"
 
 #include <algorithm>
-#include <map>
+#include <atomic>
+#include <mutex>
 #include <numeric>
+#include <thread>
 
 using namespace gist;
 using namespace gist::plan;
@@ -24,39 +26,63 @@ using namespace gist::plan;
 void plan::addRows(const Matrix &x, const Matrix &y, MapMoments &moments) {
   Eigen::Index size = x.cols() + 1;
   if (moments.count == 0) {
-    moments.reads = Eigen::MatrixXd::Zero(size, size);
-    moments.gives = Eigen::MatrixXd::Zero(size, y.cols());
+    moments.reads = Eigen::MatrixXf::Zero(size, size);
+    moments.gives = Eigen::MatrixXf::Zero(size, y.cols());
   }
-  Matrix with(x.rows(), size);
-  with << x, Matrix::Ones(x.rows(), 1);
-  // f32 sums of a call's rows, added in f64.
-  Eigen::MatrixXf reads = Eigen::MatrixXf::Zero(size, size);
-  reads.selfadjointView<Eigen::Lower>().rankUpdate(with.transpose());
-  moments.reads.triangularView<Eigen::Lower>() += reads.cast<double>();
-  moments.gives += (with.transpose() * y).cast<double>();
+  Eigen::MatrixXf with(size, x.rows());
+  with.topRows(x.cols()) = x.transpose();
+  with.bottomRows(1).setOnes();
+  moments.reads.selfadjointView<Eigen::Lower>().rankUpdate(with);
+  moments.gives.noalias() += with * y;
   moments.count += x.rows();
 }
 
-FittedMap plan::fitMap(const MapMoments &moments, double ridge) {
-  Eigen::Index size = moments.reads.rows() - 1;
-  Eigen::MatrixXd sums = moments.reads.selfadjointView<Eigen::Lower>();
+FittedMap plan::fitMap(const MapMoments &moments, double ridge,
+                       std::vector<float> neurons) {
+  std::vector<Eigen::Index> kept;
+  if (neurons.empty()) {
+    kept.resize(static_cast<size_t>(moments.reads.rows()));
+    std::iota(kept.begin(), kept.end(), 0);
+  } else {
+    kept.assign(neurons.begin(), neurons.end());
+    kept.push_back(moments.reads.rows() - 1);
+  }
+  auto size = static_cast<Eigen::Index>(kept.size()) - 1;
+  Eigen::MatrixXd sums(size + 1, size + 1);
+  for (Eigen::Index i = 0; i <= size; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j)
+      // Neurons ascend, so the lower triangle has it.
+      sums(i, j) = static_cast<double>(moments.reads(
+          kept[static_cast<size_t>(i)], kept[static_cast<size_t>(j)]));
+  Eigen::MatrixXd gives(size + 1, moments.gives.cols());
+  for (Eigen::Index i = 0; i <= size; ++i)
+    gives.row(i) =
+        moments.gives.row(kept[static_cast<size_t>(i)]).cast<double>();
   double mean = sums.diagonal().head(size).sum() / static_cast<double>(size);
   // The bias is free.
   sums.diagonal().head(size).array() += ridge * mean;
   sums(size, size) += 1e-9 * static_cast<double>(moments.count);
-  Eigen::MatrixXd solved = sums.ldlt().solve(moments.gives);
+  Eigen::MatrixXd solved =
+      sums.selfadjointView<Eigen::Lower>().llt().solve(gives);
   FittedMap result;
   result.map = solved.topRows(size).transpose().cast<float>();
   Eigen::VectorXf bias = solved.row(size).transpose().cast<float>();
   result.bias.assign(bias.data(), bias.data() + bias.size());
+  result.neurons = std::move(neurons);
   return result;
 }
 
-std::vector<float> plan::chooseNeurons(const Eigen::VectorXd &variance,
-                                       const Eigen::VectorXd &squares,
+std::vector<float> plan::chooseNeurons(const MapMoments &moments,
+                                       const Matrix &outputWeight,
                                        int64_t count) {
-  Eigen::VectorXd worth = variance.cwiseProduct(squares);
-  std::vector<float> order(static_cast<size_t>(worth.size()));
+  auto rows = static_cast<float>(moments.count);
+  Eigen::Index all = outputWeight.cols();
+  Eigen::VectorXf mean = moments.reads.row(all).head(all).transpose() / rows;
+  Eigen::VectorXf variance =
+      moments.reads.diagonal().head(all) / rows - mean.cwiseAbs2();
+  Eigen::VectorXf worth = variance.cwiseProduct(
+      outputWeight.array().square().matrix().colwise().sum().transpose());
+  std::vector<float> order(static_cast<size_t>(all));
   std::iota(order.begin(), order.end(), 0.0F);
   auto worthOf = [&](float neuron) {
     return worth[static_cast<Eigen::Index>(neuron)];
@@ -64,18 +90,29 @@ std::vector<float> plan::chooseNeurons(const Eigen::VectorXd &variance,
   std::sort(order.begin(), order.end(), [&](float a, float b) {
     return std::pair(-worthOf(a), a) < std::pair(-worthOf(b), b);
   });
-  order.resize(static_cast<size_t>(count));
+  order.resize(std::min(order.size(), static_cast<size_t>(count)));
   // In the order of the model, so that equal sets are equal files.
   std::sort(order.begin(), order.end());
   return order;
 }
 
-Status plan::writeMaps(const std::string &path,
-                       const std::vector<FittedTensor> &tensors) {
+Status plan::writeMaps(const std::string &path, uint64_t model,
+                       const MapSet &maps) {
   SafetensorsWriter writer;
-  for (const FittedTensor &tensor : tensors)
-    writer.add(tensor.name, "F32", tensor.shape,
-               std::span<const float>(tensor.values));
+  auto add = [&](const std::string &name, std::vector<int64_t> shape,
+                 std::span<const float> values) {
+    writer.add(name, "F32", shape, values);
+  };
+  std::vector<float> words = wordsOfHash(model);
+  add(kModelTensor, {4}, words);
+  for (const auto &[name, map] : maps) {
+    add(name, {map->map.rows(), map->map.cols()},
+        {map->map.data(), static_cast<size_t>(map->map.size())});
+    add(biasName(name), {static_cast<int64_t>(map->bias.size())}, map->bias);
+    if (!map->neurons.empty())
+      add(name + ".rows", {static_cast<int64_t>(map->neurons.size())},
+          map->neurons);
+  }
   return writer.write(path);
 }
 
@@ -83,66 +120,38 @@ Status plan::writeMaps(const std::string &path,
 // Passes over a text
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What an entry shows of one call, by name.
-using Shown = std::map<std::string, Matrix>;
+/// Runs jobs 0 ... count - 1 on all cores.
+static void forEach(size_t count, const std::function<void(size_t)> &job) {
+  size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < count; i = next++)
+      job(i);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min(cores, count); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+}
 
-class Fitter {
-public:
-  Fitter(Session &session, const DepthPlan &plan,
-         std::span<const int32_t> tokens, const FitOptions &options,
-         const FitProgress &progress)
-      : session(session), plan(plan), tokens(tokens), options(options),
-        progress(progress) {}
-
-  Status
-  findNeurons(const std::function<Status(int64_t, Eigen::VectorXd &)> &squares,
-              std::vector<FittedTensor> &rows);
-  Status run(std::vector<FittedTensor> &maps);
-
-private:
-  using Body = std::function<Status(size_t call, const Shown &shown)>;
-  /// Calls `entry` on every window and hands out what it shows of rows behind
-  /// the first tokens of the plan.
-  Status pass(const char *entry, const char *what, const Body &body);
-  Status fitLayer(int64_t layer, const std::string &map,
-                  std::vector<FittedTensor> &maps);
-  Status fitTail(std::vector<FittedTensor> &maps);
-  Status take(const std::string &map, const MapMoments &moments,
-              std::vector<FittedTensor> &maps);
-  Status set(const std::string &name, const Matrix &numbers);
-
-  Session &session;
-  const DepthPlan &plan;
-  std::span<const int32_t> tokens;
-  const FitOptions &options;
-  const FitProgress &progress;
-  std::vector<Shown> targets; ///< of each call
-};
-} // namespace
-
-Status Fitter::pass(const char *name, const char *what, const Body &body) {
-  const ModuleSpec &spec = session.module().spec();
-  const EntrySpec *entry = nullptr;
-  for (const EntrySpec &other : spec.entries)
-    if (other.name == name)
-      entry = &other;
-  if (!entry)
-    return Status::error(Code::BadArgument,
-                         "the module has no entry '%s'; make it with "
-                         "gist-compile --observe --plan",
-                         name);
+Status DepthFitter::pass(const char *name, const char *what, const Body &body) {
+  Session &session = model.getSession();
   auto window = static_cast<size_t>(options.window);
   size_t windows = tokens.size() / window, number = 0;
   if (windows == 0)
     return Status::error(Code::BadArgument,
                          "the texts have %zu tokens; a window has %zu",
                          tokens.size(), window);
+  int64_t skipped = DepthPlan().first;
+  std::string prefix = std::string(name) + ".";
   for (size_t i = 0; i < windows; ++i) {
     GIST_TRY(session.reset());
     for (size_t past = 0; past < window; ++number) {
       size_t count = std::min(static_cast<size_t>(options.call), window - past);
-      std::span<const int32_t> piece = tokens.subspan(i * window + past, count);
+      std::span<const int32_t> piece =
+          std::span(tokens).subspan(i * window + past, count);
       std::map<std::string, std::vector<uint8_t>> outputs;
       GIST_TRY(session.call(name,
                             {{kSymbolTokens, static_cast<int64_t>(count)},
@@ -153,15 +162,13 @@ Status Fitter::pass(const char *name, const char *what, const Body &body) {
                             outputs));
       // The first tokens of a sequence are unlike all others.
       auto first = static_cast<size_t>(
-          std::clamp<int64_t>(plan.first - static_cast<int64_t>(past), 0,
+          std::clamp<int64_t>(skipped - static_cast<int64_t>(past), 0,
                               static_cast<int64_t>(count)));
       Shown shown;
       for (auto &[output, bytes] : outputs) {
         // Names of a module are unique, so the entry's stands before them.
-        std::string own = output;
-        if (size_t prefix = std::string(name).size() + 1;
-            own.starts_with(std::string(name) + "."))
-          own = own.substr(prefix);
+        std::string own =
+            output.starts_with(prefix) ? output.substr(prefix.size()) : output;
         auto columns =
             static_cast<Eigen::Index>(bytes.size() / sizeof(float) / count);
         Eigen::Map<const Matrix> rows(
@@ -169,7 +176,7 @@ Status Fitter::pass(const char *name, const char *what, const Body &body) {
             static_cast<Eigen::Index>(count), columns);
         shown[own] = rows.bottomRows(static_cast<Eigen::Index>(count - first));
       }
-      GIST_TRY(body(number, shown));
+      body(number, shown);
       past += count;
     }
     progress(what, i + 1, windows);
@@ -177,156 +184,172 @@ Status Fitter::pass(const char *name, const char *what, const Body &body) {
   return {};
 }
 
-Status Fitter::findNeurons(
-    const std::function<Status(int64_t, Eigen::VectorXd &)> &squares,
-    std::vector<FittedTensor> &rows) {
-  struct Sums {
-    Eigen::VectorXd first, second;
-    double count = 0;
-  };
-  std::map<int64_t, Sums> sums;
-  for (size_t i = 0; i < plan.layers.size(); ++i)
-    if (plan.layers[i].kind == LayerDepth::Thin)
-      sums[static_cast<int64_t>(i)];
-  if (sums.empty())
+Status DepthFitter::keepTargets() {
+  if (!targets.empty())
     return {};
-  GIST_TRY(pass(kTargetEntry, "neurons", [&](size_t, const Shown &shown) {
-    for (auto &[layer, sum] : sums) {
-      const Matrix &h = shown.at(neuronsName(layer));
-      if (sum.count == 0)
-        sum.first = sum.second = Eigen::VectorXd::Zero(h.cols());
-      sum.first += h.colwise().sum().transpose().cast<double>();
-      sum.second += h.array()
-                        .square()
-                        .matrix()
-                        .colwise()
-                        .sum()
-                        .transpose()
-                        .cast<double>();
-      sum.count += static_cast<double>(h.rows());
-    }
-    return Status();
-  }));
-  for (auto &[layer, sum] : sums) {
-    Eigen::VectorXd mean = sum.first / sum.count;
-    Eigen::VectorXd variance = sum.second / sum.count - mean.cwiseProduct(mean);
-    Eigen::VectorXd columns;
-    GIST_TRY(squares(layer, columns));
-    int64_t neurons = plan.layers[static_cast<size_t>(layer)].neurons;
-    if (columns.size() != variance.size() || neurons > variance.size())
-      return Status::error(Code::BadArgument,
-                           "layer %lld has %lld neurons, but the model's "
-                           "weight has %lld columns and the plan asks for %lld",
-                           static_cast<long long>(layer),
-                           static_cast<long long>(variance.size()),
-                           static_cast<long long>(columns.size()),
-                           static_cast<long long>(neurons));
-    rows.push_back({thinRowsName(layer),
-                    {neurons},
-                    chooseNeurons(variance, columns, neurons)});
+  return pass(kTargetEntry, "the model as it is",
+              [&](size_t, const Shown &shown) { targets.push_back(shown); });
+}
+
+void DepthFitter::add(const Wanted &wanted, const Shown &target,
+                      const Shown &shown,
+                      std::map<std::string, MapMoments> &moments) const {
+  auto layer = static_cast<int64_t>(wanted.layer);
+  std::string linear = linearMapName(layer), thin = thinMapName(layer);
+  if (wanted.kind == LayerDepth::Linear) {
+    addRows(shown.at(linear),
+            target.at(streamName(layer + 1)) - shown.at(streamName(layer)),
+            moments[linear]);
+  } else if (wanted.kind == LayerDepth::Thin) {
+    // What is missing behind the layer; what its map gives now is added when
+    // it is solved.
+    addRows(shown.at(thin),
+            target.at(streamName(layer + 1)) - shown.at(streamName(layer + 1)),
+            moments[thin]);
+  } else {
+    // All maps of a tail read the same rows.
+    Eigen::Index columns = 0, at = 0;
+    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
+      for (const std::string &map : model.tailMaps(i))
+        columns += target.at(map).cols();
+    const Matrix &rows = shown.at(linear);
+    Matrix all(rows.rows(), columns);
+    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
+      for (const std::string &map : model.tailMaps(i)) {
+        all.middleCols(at, target.at(map).cols()) = target.at(map);
+        at += target.at(map).cols();
+      }
+    addRows(rows, all, moments[""]);
   }
+}
+
+Status DepthFitter::collect(const std::vector<Wanted> &wanted,
+                            Moments &moments) {
+  GIST_TRY(keepTargets());
+  std::vector<std::map<std::string, MapMoments>> sums(wanted.size());
+  GIST_TRY(pass(kFitEntry, "moments", [&](size_t call, const Shown &shown) {
+    forEach(wanted.size(),
+            [&](size_t i) { add(wanted[i], targets[call], shown, sums[i]); });
+  }));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    moments[wanted[i]] = std::move(sums[i]);
   return {};
 }
 
-/// Puts numbers where the module has the weight, in its own format.
-Status Fitter::set(const std::string &name, const Matrix &numbers) {
-  const ModuleSpec &spec = session.module().spec();
-  std::string wanted = "depth." + name;
-  for (const WeightSpec &weight : spec.weights) {
-    std::string own = weight.name.substr(0, weight.name.find(' '));
-    if (own != wanted)
-      continue;
-    std::vector<uint8_t> bytes;
-    GIST_TRY(encodeWeight(numbers, weight.format, bytes).in(weight.name));
-    return session.setWeight(weight.name, {bytes.data(), bytes.size()});
+/// Of its moments.
+size_t DepthFitter::bytesOf(const Wanted &wanted) const {
+  auto width = static_cast<size_t>(
+      model.getSession().module().spec().model.embeddingSize);
+  size_t reads = width + 1, gives = width;
+  if (wanted.kind == LayerDepth::Thin)
+    reads = static_cast<size_t>(model.outputWeight(wanted.layer).cols()) + 1;
+  if (wanted.kind == LayerDepth::Tail) {
+    gives = 0;
+    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
+      for (const std::string &map : model.tailMaps(i))
+        gives += static_cast<size_t>(targets.front().at(map).cols());
   }
-  return Status::error(Code::NotFound, "the module has no weight '%s'",
-                       wanted.c_str());
+  return reads * (reads + gives) * sizeof(float);
 }
 
-Status Fitter::take(const std::string &map, const MapMoments &moments,
-                    std::vector<FittedTensor> &maps) {
-  FittedMap fitted = fitMap(moments, options.ridge);
-  maps.push_back({map,
-                  {fitted.map.rows(), fitted.map.cols()},
-                  {fitted.map.data(), fitted.map.data() + fitted.map.size()}});
-  maps.push_back(
-      {biasName(map), {static_cast<int64_t>(fitted.bias.size())}, fitted.bias});
-  return {};
-}
-
-Status Fitter::fitLayer(int64_t layer, const std::string &map,
-                        std::vector<FittedTensor> &maps) {
-  MapMoments moments;
-  std::string stream = streamName(layer + 1);
-  // With a map of zeros the stream behind the layer is what the map adds to.
-  GIST_TRY(pass(kFitEntry, map.c_str(), [&](size_t call, const Shown &shown) {
-    addRows(shown.at(map), targets[call].at(stream) - shown.at(stream),
-            moments);
-    targets[call].erase(stream);
-    return Status();
-  }));
-  GIST_TRY(take(map, moments, maps));
-  const FittedTensor &numbers = maps[maps.size() - 2], &bias = maps.back();
-  GIST_TRY(
-      set(map, Eigen::Map<const Matrix>(numbers.values.data(), numbers.shape[0],
-                                        numbers.shape[1])));
-  return set(biasName(map),
-             Eigen::Map<const Matrix>(bias.values.data(), 1, bias.shape[0]));
-}
-
-Status Fitter::fitTail(std::vector<FittedTensor> &maps) {
-  std::map<std::string, MapMoments> moments;
-  GIST_TRY(pass(kFitEntry, "tail", [&](size_t call, const Shown &shown) {
-    for (const auto &[name, rows] : targets[call])
-      addRows(shown.at(kTailRows), rows, moments[name]);
-    return Status();
-  }));
-  for (const auto &[name, sums] : moments)
-    GIST_TRY(take(name, sums, maps));
-  return {};
-}
-
-Status Fitter::run(std::vector<FittedTensor> &maps) {
-  GIST_TRY(pass(kTargetEntry, "targets", [&](size_t, const Shown &shown) {
-    Shown &kept = targets.emplace_back(shown);
-    std::erase_if(kept, [](const auto &one) {
-      return one.first.starts_with(neuronsName(0).substr(0, 8));
-    });
-    return Status();
-  }));
-  bool hasTail = false;
+std::vector<DepthFitter::Wanted>
+DepthFitter::listWanted(const DepthPlan &plan) {
+  std::vector<Wanted> list;
   for (size_t i = 0; i < plan.layers.size(); ++i) {
-    auto layer = static_cast<int64_t>(i);
-    switch (plan.layers[i].kind) {
-    case LayerDepth::Full:
+    LayerDepth kind = plan.layers[i].kind;
+    if (kind == LayerDepth::Thin || kind == LayerDepth::Tail ||
+        (kind == LayerDepth::Linear && i + 1 < plan.layers.size()))
+      list.push_back({i, kind});
+    // One for all of its layers.
+    if (kind == LayerDepth::Tail)
       break;
-    case LayerDepth::Thin:
-      GIST_TRY(fitLayer(layer, thinMapName(layer), maps));
-      break;
-    case LayerDepth::Linear:
-      GIST_TRY(fitLayer(layer, linearMapName(layer), maps));
-      break;
-    case LayerDepth::Tail:
-      hasTail = true;
-      break;
-    }
   }
-  return hasTail ? fitTail(maps) : Status();
+  return list;
 }
 
-Status plan::findNeurons(
-    Session &session, const DepthPlan &plan, std::span<const int32_t> tokens,
-    const std::function<Status(int64_t, Eigen::VectorXd &)> &squares,
-    const FitOptions &options, const FitProgress &progress,
-    std::vector<FittedTensor> &rows) {
-  return Fitter(session, plan, tokens, options, progress)
-      .findNeurons(squares, rows);
+MapSet DepthFitter::solve(const Wanted &wanted, const DepthChoice &choice,
+                          const std::map<std::string, MapMoments> &moments,
+                          const MapSet &known) const {
+  const auto &[name, sums] = *moments.begin();
+  MapSet maps;
+  auto keep = [&](const std::string &map, FittedMap fitted) {
+    maps[map] = std::make_shared<const FittedMap>(std::move(fitted));
+  };
+  if (wanted.kind == LayerDepth::Linear) {
+    keep(name, fitMap(sums, options.ridge));
+  } else if (wanted.kind == LayerDepth::Thin) {
+    // A layer keeps its neurons while its map is fitted again.
+    auto before = known.find(name);
+    std::vector<float> neurons =
+        before != known.end()
+            ? before->second->neurons
+            : chooseNeurons(sums, model.outputWeight(wanted.layer),
+                            choice.neurons);
+    MapMoments whole = sums;
+    whole.gives.noalias() += sums.reads.selfadjointView<Eigen::Lower>() *
+                             model.currentNeurons(wanted.layer);
+    keep(name, fitMap(whole, options.ridge, std::move(neurons)));
+  } else {
+    FittedMap all = fitMap(sums, options.ridge);
+    Eigen::Index at = 0;
+    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
+      for (const std::string &map : model.tailMaps(i)) {
+        Eigen::Index rows = targets.front().at(map).cols();
+        keep(map, {all.map.middleRows(at, rows),
+                   {all.bias.begin() + at, all.bias.begin() + at + rows}});
+        at += rows;
+      }
+  }
+  return maps;
 }
 
-Status plan::fitMaps(Session &session, const DepthPlan &plan,
-                     std::span<const int32_t> tokens, const FitOptions &options,
-                     const FitProgress &progress,
-                     std::vector<FittedTensor> &maps) {
-  return Fitter(session, plan, tokens, options, progress).run(maps);
+Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
+                             std::vector<MapSet> &maps) {
+  maps.resize(list.size());
+  GIST_TRY(keepTargets());
+  GIST_TRY(model.followNone());
+  // Several plans may need the same moments: thin layers of several sizes.
+  std::map<Wanted, std::vector<size_t>> users;
+  for (size_t i = 0; i < list.size(); ++i)
+    for (const Wanted &wanted : listWanted(list[i]))
+      users[wanted].push_back(i);
+  std::mutex mutex;
+  for (auto next = users.begin(); next != users.end();) {
+    std::vector<Wanted> group;
+    for (size_t bytes = 0; next != users.end(); ++next) {
+      bytes += bytesOf(next->first);
+      if (!group.empty() && bytes > options.memory)
+        break;
+      group.push_back(next->first);
+    }
+    Moments moments;
+    GIST_TRY(collect(group, moments));
+    forEach(group.size(), [&](size_t i) {
+      for (size_t user : users.at(group[i])) {
+        MapSet found = solve(group[i], list[user].layers[group[i].layer],
+                             moments.at(group[i]), {});
+        std::lock_guard<std::mutex> lock(mutex);
+        maps[user].merge(found);
+      }
+    });
+  }
+  return {};
+}
+
+Status DepthFitter::fitTogether(const DepthPlan &plan, MapSet &maps) {
+  std::vector<Wanted> wanted = listWanted(plan);
+  for (int round = 0; round < options.rounds; ++round) {
+    GIST_TRY(model.follow(plan, maps));
+    Moments moments;
+    GIST_TRY(collect(wanted, moments));
+    std::vector<MapSet> found(wanted.size());
+    forEach(wanted.size(), [&](size_t i) {
+      found[i] = solve(wanted[i], plan.layers[wanted[i].layer],
+                       moments.at(wanted[i]), maps);
+    });
+    for (MapSet &one : found)
+      for (auto &[name, map] : one)
+        maps[name] = std::move(map);
+  }
+  return {};
 }

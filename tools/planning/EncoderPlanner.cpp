@@ -188,7 +188,7 @@ Status EncoderPlanner::measureHeads() {
             std::max(option.work, encoderWork(run.kept[head], tokens));
         option.spends.push_back(run.loss);
       }
-      // What does not pay stays dense.
+      // Options that do not save work are left out.
       if (option.work < 1) {
         choicesOf[head].push_back(std::move(option));
         tausOfChoices[head].push_back(tau);
@@ -213,8 +213,8 @@ Status EncoderPlanner::solve(std::vector<double> &best,
   // The model as it is keeps every quality.
   best.assign(choicesOf.size(), 0);
   GIST_TRY(measure(best, texts, measured));
-  // What heads lose together is not the sum of what they lose alone: a factor
-  // on the budgets that holds and one that does not, then the middle of them.
+  // What heads lose together is not the sum of what they lose alone: a
+  // bisection finds the factor on the budgets that just holds.
   double low = 0, high = 0, factor = 1;
   constexpr int kSteps = 12;
   for (int step = 0; step < kSteps; ++step) {

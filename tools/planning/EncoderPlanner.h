@@ -29,7 +29,7 @@ struct EncoderText {
   std::vector<float> dense; ///< its embedding by the model as it is
 };
 
-/// What a plan makes of a text.
+/// The result of a plan on a text.
 struct EncoderRun {
   double loss = 0;          ///< 1 - cosine to the dense embedding
   double work = 0;          ///< attention, of dense
@@ -76,7 +76,7 @@ struct EncoderOptions {
   std::vector<double> taus = {0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7};
 };
 
-/// What a plan makes of several texts.
+/// The results of a plan on several texts.
 struct EncoderMeasurement {
   std::vector<EncoderRun> runs;
 
@@ -92,7 +92,7 @@ public:
       : options(options), prober(prober), texts(std::move(texts)) {}
 
   /// The cheapest taus, of all layers' heads, that keep the quality on the
-  /// texts, and what they make of these. Deterministic.
+  /// texts, and their measurement there. Deterministic.
   Status solve(std::vector<double> &taus, EncoderMeasurement &measured);
 
   Status measure(std::span<const double> taus,

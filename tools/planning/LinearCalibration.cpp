@@ -186,7 +186,7 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
   return {};
 }
 
-/// The input of the same group one layer before, or nothing.
+/// The input of the same group one layer before, if there is one.
 static std::optional<size_t>
 findBefore(const std::vector<LinearMoments> &inputs, size_t number) {
   if (inputs[number].isHead())
@@ -274,7 +274,7 @@ Status Calibrator::roundInput(size_t number,
       WeightFormat format = formatOfBits(bits);
       const FormatInfo &info = formatInfo(format);
       int64_t size = rows * columns / info.blockLength * info.blockBytes;
-      // A format that is no smaller than what is stored only loses.
+      // A format that is not smaller than the stored one only loses.
       if (columns % info.blockLength != 0 || size >= found.bytes)
         continue;
       std::vector<uint8_t> nearest(static_cast<size_t>(size));
@@ -312,7 +312,7 @@ Matrix Calibrator::getHeadRows(int64_t columns) const {
 }
 
 /// What rounding a head costs, from the rows that it read: no weight of the
-/// module is changed, which may be the table of embeddings too.
+/// module is changed, because it may be the table of embeddings too.
 void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
                            InputResult &result) {
   const WeightResult &weight = result.weights.front();

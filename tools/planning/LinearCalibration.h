@@ -25,13 +25,13 @@
 
 namespace gist::plan {
 
-/// What a linear layer would be off with a weight in `bits` bits.
+/// The error of a linear layer with a weight in `bits` bits.
 struct RoundingResult {
   int64_t bytes = 0;
   double nearest = 0; ///< tr(E S E^T), rounded to the nearest
   /// The same, rounded with compensation; 8 bits need none.
   double compensated = 0;
-  /// By k: what is left of that when the error in a subspace is corrected.
+  /// By k: the error that is left when the part inside a subspace is corrected.
   std::map<int64_t, double> corrected;
 };
 
@@ -56,7 +56,7 @@ struct InputResult {
   std::map<int64_t, double> exactRows;
   bool isInherited = false; ///< the basis is that of the layer before
   /// How much less energy the basis of the layer before captures here than
-  /// where it was made: what inheriting it costs; nothing in a first layer.
+  /// where it was made: the cost of inheriting it; empty in a first layer.
   std::optional<double> inheritanceLoss;
   /// By k, how many rows have a residual of less than (i + 1) / 20.
   std::map<int64_t, std::vector<int64_t>> residuals;
@@ -65,7 +65,8 @@ struct InputResult {
 struct CalibrationOptions {
   int64_t window = 512;
   int64_t maxTokens = 16384;
-  /// Of rounded weights; only those that are fewer than the stored ones.
+  /// Bits of rounded weights; only formats smaller than the stored one are
+  /// tried.
   std::vector<int> bits = {2, 3, 4};
   std::vector<int> headBits = {3, 4, 8};
   int64_t maxK = 128; ///< 0: no bases

@@ -29,7 +29,7 @@ Status LinearContract::measure(const std::string &plan, double &loss) {
   for (size_t i = 0; i < losses.size(); ++i) {
     double more = losses[i] - dense[i];
     lastRatios.push_back(std::exp(more));
-    // NaN is the worst of all, and stays.
+    // NaN counts as the largest loss, and stays.
     loss = std::isnan(loss) || more <= loss ? loss : more;
   }
   return {};

@@ -39,7 +39,7 @@ static Status parseCount(std::string_view name, int64_t most, int64_t &count) {
   auto [stop, error] = std::from_chars(name.data(), end, count);
   if (error != std::errc() || stop != end || count < 0 || count > most)
     return Status::error(Code::BadFile,
-                         "a member has a name that is no integer from 0 to "
+                         "the name of a member is not an integer from 0 to "
                          "%" PRId64,
                          most);
   return {};
@@ -105,10 +105,10 @@ Status MenuReader::readName() {
       return {};
     }
   return Status::error(Code::BadFile,
-                       "'name' is of no group of layers that there is");
+                       "'name' does not name a known group of linear layers");
 }
 
-/// Option 0 is dense: no error, and the bytes as stored.
+/// Option 0 is dense: without an error, and with the stored bytes.
 Status MenuReader::readWeights() {
   GIST_TRY(findList(input, "weights", weights));
   if (weights->empty() || weights->size() > kMostWeights)
@@ -126,14 +126,14 @@ Status MenuReader::readWeights() {
     outputs += rows;
     menu.options[0].bytes += bytes;
   }
-  // Where nothing goes in, nothing is lost either.
+  // A layer that reads only zeros loses nothing.
   if (energy == 0)
     energy = 1;
   return {};
 }
 
 /// The same head with the rows of common tokens as stored, or in 8 bits where
-/// that is less: what is left of the error is what predictions said.
+/// that is less: the error that is left follows from the measured predictions.
 Status MenuReader::addExactRows(const LinearOption &option) {
   const SortedJson *counts = nullptr, *rounded = nullptr;
   GIST_TRY(findObject(input, "exact_rows", counts));
@@ -161,8 +161,8 @@ Status MenuReader::addExactRows(const LinearOption &option) {
   return {};
 }
 
-/// What the weights are in so many bits. Layers of a group take the same: they
-/// are one product.
+/// Adds the options with weights in so many bits. Layers of a group take the
+/// same: they are one product.
 Status MenuReader::addBits(const std::string &name) {
   LinearOption nearest;
   GIST_TRY(parseCount(name, 8, nearest.choice.bits));

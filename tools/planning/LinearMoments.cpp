@@ -40,7 +40,7 @@ static Eigen::MatrixXd makeWhole(const Eigen::MatrixXd &sums) {
 }
 
 Basis plan::makeBasis(const Eigen::MatrixXd &sums, int64_t k) {
-  // Ascending, of which the last are wanted.
+  // Eigenvalues ascend; the last ones are wanted.
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(makeWhole(sums));
   Eigen::Index size = sums.rows();
   Basis basis;

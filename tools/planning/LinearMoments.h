@@ -32,7 +32,7 @@ struct LinearMoments {
   int64_t count = 0; ///< rows
 
   bool isHead() const { return layer < 0; }
-  /// "3.qkv", or "head": for people and as the key of results.
+  /// "3.qkv", or "head": for display and as the key of results.
   std::string name() const;
 };
 

@@ -54,7 +54,7 @@ Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
   WeightStorage as;
   if (!parseStorage(storage, as))
     return refuse();
-  // Of formats with blocks those whose values calibration works with.
+  // Only the block formats that calibration supports.
   bool isKnown =
       as.packing
           ? as.format == WeightFormat::Q4_1 || as.format == WeightFormat::Q8_0
@@ -71,8 +71,7 @@ Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
   return {};
 }
 
-/// The weights that one of the module is made of: "a+b q4_1/8x8".
-static std::vector<std::string> getParts(const WeightSpec &weight) {
+std::vector<std::string> plan::getParts(const WeightSpec &weight) {
   std::string name = weight.name.substr(0, weight.name.find(' '));
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= name.size();) {

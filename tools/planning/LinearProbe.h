@@ -43,6 +43,9 @@ private:
   std::vector<float> reference;
 };
 
+/// The weights that one of the module is made of: "a+b q4_1/8x8".
+std::vector<std::string> getParts(const WeightSpec &weight);
+
 /// The bytes of numbers in the storage of a module's weight, as printStorage
 /// says it: "f32", "f16", or blocks in the order for a CPU, "q4_1/8x8" and
 /// "q8_0/8x8". Numbers that lie on 16 levels a block stay as they are in

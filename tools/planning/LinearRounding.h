@@ -20,9 +20,9 @@ struct Compensation {
 };
 
 /// Prepares the rounding of weights that read rows with the moments `sums`. A
-/// little of their mean is added to the diagonal: directions that the text did
-/// not show may come. With `basis`, what its rows span is exact anyway and its
-/// moments do not count.
+/// little of their mean is added to the diagonal: other texts may use
+/// directions that this one did not. With `basis`, the span of its rows is
+/// exact anyway and its moments do not count.
 Status prepareCompensation(const Eigen::MatrixXd &sums, const Matrix *basis,
                            Compensation &result);
 

@@ -43,8 +43,8 @@ gist::plan::chooseAtPrice(const std::vector<LinearMenu> &menus, double price) {
   return chosen;
 }
 
-/// Spends what is left of `bytes`, one group at a time on what gains most: no
-/// price asks for an option that is a little off the hull of its menu.
+/// Spends the rest of `bytes` greedily, one group at a time: no price chooses
+/// an option that lies a little off the convex hull of its menu.
 static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
                       std::vector<size_t> &chosen) {
   for (;;) {
@@ -71,8 +71,8 @@ static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
 
 Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
                                 int64_t bytes, std::vector<size_t> &chosen) {
-  // A price of 0 takes the least error at any size, which is the best there is
-  // if it fits.
+  // A price of 0 takes the least error at any size, which is optimal if it
+  // fits.
   std::vector<size_t> found = chooseAtPrice(menus, 0);
   if (countBytes(menus, found) <= bytes) {
     chosen = found;

@@ -29,7 +29,7 @@ struct LinearMenu {
   std::vector<LinearOption> options;
 };
 
-/// Reads what `gist-plan linears` found out (LinearMenus.cpp).
+/// Reads the output of `gist-plan linears` (LinearMenus.cpp).
 Status parseMenus(std::string_view text, std::vector<LinearMenu> &menus);
 Status readMenus(const std::string &path, std::vector<LinearMenu> &menus);
 
@@ -48,12 +48,12 @@ std::vector<size_t> chooseAtPrice(const std::vector<LinearMenu> &menus,
 Status chooseWithin(const std::vector<LinearMenu> &menus, int64_t bytes,
                     std::vector<size_t> &chosen);
 
-/// What predictions are off by with the options numbered `chosen`, if errors
-/// add up: nats.
+/// The predicted loss of the options numbered `chosen`, in nats, if errors add
+/// up.
 double predictLoss(const std::vector<LinearMenu> &menus,
                    const std::vector<size_t> &chosen);
 
-/// Says what a plan with these options really loses, in nats.
+/// Measures the loss of a plan with these options, in nats.
 using MeasureLoss =
     std::function<Status(const std::vector<size_t> &chosen, double &loss)>;
 

@@ -83,13 +83,14 @@ double Planner::workAt(const std::vector<HeadRun> &runs, int64_t tokens) const {
          std::pow(above / below, beyond / step);
 }
 
-/// What a head alone loses in a term, never less than nothing: gains by chance
-/// are not spent. Half of it is what it loses on the mean text, which is known
-/// better than any one.
+/// The loss of one head alone in a term, never negative: gains by chance are
+/// not spent. Half of it is the loss on the mean text, which is known better
+/// than that of a single text.
 double Planner::spend(const std::vector<HeadRun> &runs,
                       const Term &term) const {
   std::vector<int64_t> checkpoints = calibration.checkpoints();
-  size_t last = 0; // The longest prefix of the first copy that is no longer.
+  size_t last =
+      0; // The longest measured prefix that is not longer than the term.
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
   auto loss = [&](size_t text) {
@@ -103,7 +104,7 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   for (size_t text = 0; text < runs.size(); ++text)
     sum += loss(text);
   double mean = sum / static_cast<double>(runs.size());
-  // Other texts than those of the calibration lose what these do.
+  // Other texts are taken to lose as much as those of the calibration.
   return texts.empty() && term.kind != TermKind::Tasks
              ? (loss(term.text) + mean) / 2
              : mean;
@@ -127,7 +128,7 @@ void Planner::collectOptions() {
             !isAllowed(calibration.candidates[i]))
           continue;
         HeadOption option{workAt(found->second, longest()) / dense / count, {}};
-        // What does not pay stays dense.
+        // Options that do not save work are left out.
         if (option.work >= list.front().work)
           continue;
         for (const Term &term : terms.terms())
@@ -174,8 +175,8 @@ Status Planner::measure(const Choices &choices, Trial &trial) {
   for (size_t k = 0; k < terms.terms().size(); ++k)
     if (terms.terms()[k].tokens == longest())
       trial.work = std::max(trial.work, trial.measured.terms[k].work);
-  // What does not keep the texts, or is no better, is not asked: questions take
-  // most of the time.
+  // A plan that fails on the texts, or does not improve on the best, is not
+  // measured on questions: these take most of the time.
   if (asksAlways || (trial.share <= 1 && trial.work < best.work)) {
     GIST_TRY(terms.askQuestions(pool, plan, trial.measured));
     judgeAll(/*areQuestions=*/true);
@@ -215,8 +216,8 @@ Status Planner::search() {
       double predicted = 0;
       for (size_t i = 0; i < heads.size(); ++i)
         predicted += heads[i][trial.choices[i]].spends[k];
-      // A term that hardly matters says nothing about the sum, nor does one
-      // that was not measured.
+      // Skips terms that hardly matter, whose ratio is noise, and terms that
+      // were not measured.
       if (predicted < 0.1 * limitOf(k) || trial.measured.terms[k].parts.empty())
         continue;
       double ratio = judge(trial.measured, k) / predicted;
@@ -229,7 +230,7 @@ Status Planner::search() {
   for (int step = 0; step < kSteps; ++step) {
     GIST_TRY(measure(choose(factor), trial));
     (trial.share <= 1 ? low : high) = factor;
-    // Far too much is not come down from in small steps.
+    // A plan that spends far too much is followed by a large step.
     factor = high == 0  ? low * 1.6
              : low == 0 ? high / std::clamp(trial.share, 1.6, 4.0)
                         : std::sqrt(low * high);
@@ -272,8 +273,8 @@ Status Planner::measureNeighbours(const Trial &start,
   return {};
 }
 
-/// Chooses again among what heads do in the plan and next to it, by what that
-/// changes there: heads change what others lose.
+/// Chooses again among each head's present option and its neighbours, by
+/// measurements inside the plan: a head's loss depends on the others.
 Status Planner::refine() {
   std::vector<std::vector<HeadOption>> moves;
   std::vector<std::vector<size_t>> options;
@@ -282,7 +283,7 @@ Status Planner::refine() {
   asksAlways = true;
   GIST_TRY(measureNeighbours(start, moves, options));
   asksAlways = false;
-  // What is left to spend, and more or less of it, until the sum is right.
+  // Scales the rest of the budgets until the sum is right.
   double low = 0, high = 0, factor = 1;
   for (int step = 0; step < kRefineSteps; ++step) {
     std::vector<double> budgets;
@@ -383,7 +384,7 @@ Status Planner::giveRoom(Plan &plan, Measurement &measured) {
       double share =
           std::max(best.measured.clusters[number] * headroom, kFewest) /
           static_cast<double>(context());
-      // Three digits, rounded up: short for people, and never less room.
+      // Three digits, rounded up, so that the room is never smaller.
       head.room = std::min(1.0, std::ceil(share * 1000) / 1000);
     }
     Status status = limit.isOver() ? Status::error(Code::Io, "no time")
@@ -412,7 +413,8 @@ size_t Planner::expectTrials() const {
          rounds * (2 * heads.size() + kRefineSteps) + tries + 1;
 }
 
-/// How long it takes says how much time to keep for what comes after.
+/// Its duration tells how much time to keep for the measurements after the
+/// search.
 Status Planner::measureDense() {
   double before = limit.taken();
   GIST_TRY(terms.measureDense(pool));

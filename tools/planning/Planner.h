@@ -29,13 +29,13 @@ enum class HeadKinds { All, Windows, Representatives };
 
 struct PlannerOptions {
   Promise promise;
-  /// With which the promise is to hold on other texts than those measured.
+  /// The confidence with which the promise has to hold on other texts.
   double confidence = 0.9;
   HeadKinds kinds = HeadKinds::All;
   int rounds = 0; ///< in which every head is measured again, in the plan
   int tries = 24; ///< plans with less work in some heads, at the end
-  /// A head is not believed to lose less than this share of its divergence: of
-  /// few tokens, gains by chance would be taken for gains.
+  /// The loss of a head is taken to be at least this share of its divergence:
+  /// on few tokens, chance would be taken for a gain.
   double caution = 0;
 };
 
@@ -49,7 +49,7 @@ public:
     terms.trials = &trials;
   }
 
-  /// Why the calibration is not of this model, or ok.
+  /// Fails if the calibration is of another model.
   Status check() const;
 
   /// Texts that plans are measured on; empty: those of the calibration.
@@ -87,7 +87,7 @@ private:
     Choices choices;
     Measurement measured;
     double work = 0;  ///< relative, at the longest sequences
-    double share = 0; ///< the largest of what may be spent that is
+    double share = 0; ///< the largest spent share of an allowance
   };
 
   /// The length whose work is to be least.
@@ -114,7 +114,7 @@ private:
   /// head.
   std::vector<Move> collectMoves() const;
   Status tryMoves();
-  /// What the options have of a plan.
+  /// The options that make up a plan.
   Status findChoices(const Plan &plan, Choices &choices) const;
   Status giveRoom(Plan &plan, Measurement &measured);
   Status measureDense();
@@ -124,7 +124,7 @@ private:
   double limitOf(size_t term) const {
     return options.promise.allowance(terms.terms()[term].kind);
   }
-  /// What a plan is taken to lose: as much as other texts may.
+  /// The loss of a plan in a term, as its bound on other texts.
   double judge(const Measurement &measured, size_t term) const {
     return terms.boundOfOthers(measured, term, options.confidence);
   }

@@ -18,7 +18,7 @@
 using namespace gist;
 using namespace gist::plan;
 
-Status Prober::open(const run::ModelOptions &given) {
+Status Prober::open(const run::ModelOptions &given, bool hasHeads) {
   run::ModelOptions options = given;
   options.statistics = true;
   options.afterCall = [this](const Session &session, int64_t before,
@@ -26,7 +26,8 @@ Status Prober::open(const run::ModelOptions &given) {
     afterCall(session, before, tokens);
   };
   GIST_TRY(runner.openWithTokenizer(options));
-  GIST_TRY(readPlannedModule(*runner.module, planned).in(options.path));
+  if (hasHeads)
+    GIST_TRY(readPlannedModule(*runner.module, planned).in(options.path));
   if (!runner.session->hasEntry(kEntryNll))
     return Status::error(Code::BadArgument,
                          "%s: the module has no entry '%s': compile the model "
@@ -90,25 +91,7 @@ Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
   meter.emplace(planned.shape, planned.block, std::move(table));
   checkpoints = wanted;
   current = {};
-  current.losses.resize(tokens.size());
-  // What follows the last token is not asked.
-  std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
-  targets.push_back(tokens.front());
-  // The token before the first that counts predicts it.
-  size_t begin = std::min(firstCounted, tokens.size()) - 1;
-  if (begin > 0)
-    GIST_TRY(runner.session->feed(tokens.first(begin)));
-  GIST_TRY(runner.session->nll(
-      tokens.subspan(begin), std::span(targets).subspan(begin),
-      [&](size_t first, std::span<const float> losses) {
-        for (size_t i = 0; i < losses.size(); ++i)
-          if (begin + first + i + 1 < current.losses.size())
-            current.losses[begin + first + i + 1] = losses[i];
-        // After every call, so that a limit does not wait for long sequences.
-        return limit && limit->isOver()
-                   ? Status::error(Code::Io, "stopped by its limit")
-                   : Status();
-      }));
+  GIST_TRY(predict(tokens, firstCounted, current.losses));
   if (current.work.size() != wanted.size())
     return Status::error(Code::BadFile, "the module does not say how many "
                                         "clusters its cache has");
@@ -116,10 +99,35 @@ Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
   return {};
 }
 
-Status ProbePool::open(const run::ModelOptions &options, unsigned sessions) {
+Status Prober::predict(std::span<const int32_t> tokens, size_t firstCounted,
+                       std::vector<float> &losses) {
+  losses.assign(tokens.size(), 0);
+  // What follows the last token is not asked.
+  std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
+  targets.push_back(tokens.front());
+  // The first counted token is predicted by the token before it.
+  size_t begin = std::min(firstCounted, tokens.size()) - 1;
+  if (begin > 0)
+    GIST_TRY(runner.session->feed(tokens.first(begin)));
+  GIST_TRY(runner.session->nll(
+      tokens.subspan(begin), std::span(targets).subspan(begin),
+      [&](size_t first, std::span<const float> found) {
+        for (size_t i = 0; i < found.size(); ++i)
+          if (begin + first + i + 1 < losses.size())
+            losses[begin + first + i + 1] = found[i];
+        // After every call, so that a limit does not wait for long sequences.
+        return limit && limit->isOver()
+                   ? Status::error(Code::Io, "stopped by its limit")
+                   : Status();
+      }));
+  return {};
+}
+
+Status ProbePool::open(const run::ModelOptions &options, unsigned sessions,
+                       bool hasHeads) {
   for (unsigned i = 0; i < sessions; ++i) {
     probers.push_back(std::make_unique<Prober>());
-    GIST_TRY(probers.back()->open(options));
+    GIST_TRY(probers.back()->open(options, hasHeads));
   }
   return {};
 }

@@ -32,7 +32,8 @@ struct ProbeRun {
 /// A session in which any plan can be tried.
 class Prober {
 public:
-  Status open(const run::ModelOptions &options);
+  /// `hasHeads`: the module is for trying plans of heads.
+  Status open(const run::ModelOptions &options, bool hasHeads = true);
 
   /// Predicts `tokens` with a plan. Checkpoints ascend, up to their number.
   /// Tokens before `firstCounted` are read and not predicted, which takes less
@@ -40,6 +41,11 @@ public:
   Status run(const Plan &plan, std::span<const int32_t> tokens,
              std::span<const int64_t> checkpoints, ProbeRun &result,
              size_t firstCounted = 1);
+
+  /// Predicts `tokens` as the session is now, from its start. Tokens before
+  /// `firstCounted` are a prompt.
+  Status predict(std::span<const int32_t> tokens, size_t firstCounted,
+                 std::vector<float> &losses);
 
   /// Appends what the module shows of a sequence with a plan.
   Status observe(const Plan &plan, std::span<const int32_t> tokens,
@@ -68,7 +74,8 @@ private:
 /// Several sessions that work at once.
 class ProbePool {
 public:
-  Status open(const run::ModelOptions &options, unsigned sessions);
+  Status open(const run::ModelOptions &options, unsigned sessions,
+              bool hasHeads = true);
 
   /// Runs jobs 0 ... count - 1, each in one session. Stops at an error, and
   /// returns that of the first job that has one.

@@ -35,7 +35,7 @@ Matrix plan::meanContexts(const Matrix &weight, const Matrix &rows) {
     sums.noalias() += likely.transpose() * piece;
     shares += likely.colwise().sum().transpose();
   }
-  // A token that nothing made likely has no context: e c is nothing then.
+  // A token that no row made likely has no context: its e c is 0.
   for (Eigen::Index i = 0; i < sums.rows(); ++i)
     sums.row(i) *= shares[i] > 0 ? 1 / shares[i] : 0;
   return sums;
@@ -72,7 +72,8 @@ public:
     Eigen::VectorXd wanted = (products * error.transpose()).cast<double>() +
                              along * static_cast<double>(context.dot(error));
     system += along * along.transpose();
-    // Blocks whose levels are all the same have two names for one number.
+    // A block with equal levels makes the system singular: scale and minimum
+    // are not unique.
     Eigen::MatrixXd damped = system;
     damped.diagonal().array() += 1e-6 * system.diagonal().mean();
     Eigen::VectorXd better = ranges + damped.ldlt().solve(wanted);
@@ -82,7 +83,7 @@ public:
       value = static_cast<double>(
           halfToFloat(floatToHalf(static_cast<float>(value))));
     Eigen::VectorXd step = better - ranges;
-    // By as much the sum of squares falls.
+    // The decrease of the sum of squares.
     if (!(2 * step.dot(wanted) - step.dot(system * step) > 0))
       return false;
     ranges = better;

@@ -9,10 +9,10 @@
 // after it are known. With all levels fixed, the best scales and minima of a
 // row are a small least-squares problem, and cost no bytes.
 //
-// A head has one row for each token, and most of what a row meets is text in
-// which its token does not come. What counts is the text in which it might: an
-// error there makes the token less likely just where it is right, and rounding,
-// which cuts off what is largest, does make it so.
+// A head has one row for each token, and most of the text that a row meets does
+// not contain its token. The text in which the token may occur matters most:
+// rounding cuts off the largest numbers of a row, so its error makes the token
+// less likely just where it is right.
 //
 //===----------------------------------------------------------------------===//
 

@@ -42,7 +42,7 @@ std::optional<double> SelectionCurves::turnoverAt(const Key &key,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// cos(s, t) for s < t; no number where a row cannot be compared.
+/// cos(s, t) for s < t; NaN where a row cannot be compared.
 class Cosines {
 public:
   explicit Cosines(const TokenRows &rows);
@@ -81,8 +81,8 @@ Cosines::Cosines(const TokenRows &rows)
     float square = dot(row, row, rows.width);
     inverse[t] = square > 0 && std::isfinite(square)
                      ? 1 / std::sqrt(square)
-                     // No comparison with a NaN holds: a row that has no
-                     // direction is reached by nothing and reaches nothing.
+                     // No comparison with a NaN holds: a zero row is not
+                     // similar to any other row.
                      : std::numeric_limits<float>::quiet_NaN();
     for (size_t s = 0; s < t; ++s)
       values[t * count + s] =
@@ -249,7 +249,7 @@ static Status readCurve(const Json &json, size_t layers, size_t kvHeads,
   if (!json.contains("turnover"))
     return {};
   GIST_TRY(readNumbers(json, "jaccard", count, 0, 1, curve.jaccard));
-  // Of one representative all tokens may be made.
+  // One representative may become as many as there are tokens.
   return readNumbers(json, "turnover", count, 0,
                      static_cast<double>(result.window), curve.turnover);
 }

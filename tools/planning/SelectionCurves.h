@@ -42,7 +42,7 @@ struct SelectionKind {
 struct SelectionCurve {
   /// Representatives over tokens: mean and standard deviation over windows.
   std::vector<double> kept, deviation;
-  /// Against the layer before, means over windows; the first layer has none.
+  /// Against the layer before, means over windows; empty in the first layer.
   std::vector<double> jaccard, turnover;
 
   bool operator==(const SelectionCurve &) const = default;
@@ -58,7 +58,7 @@ struct SelectionCurves {
   std::map<Key, SelectionCurve> curves;
 
   /// The turnover at any tau: on the line between the measured ones beside it,
-  /// or that of the nearest. Nothing where there is no layer before.
+  /// or at the nearest. Empty in the first layer.
   std::optional<double> turnoverAt(const Key &key, double tau) const;
 
   /// One line for each curve.

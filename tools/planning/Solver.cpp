@@ -96,7 +96,8 @@ Choices Search::chooseFor(const std::vector<double> &weights) {
     } else {
       low = middle;
     }
-    // Also what is not within the weighted sum may hold each budget by itself.
+    // A choice outside of the weighted sum may still hold each budget by
+    // itself.
     keep(std::move(choices));
   }
   return found;

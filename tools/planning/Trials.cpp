@@ -49,13 +49,13 @@ Status Trials::open(const std::string &path, const std::string &module) {
   std::string text;
   GIST_TRY(run::readText(path, text));
   SortedJson json;
-  // Anything else that has the name is not ours to write over.
+  // Another file of this name must not be overwritten.
   if (!parseJsonObject(text, json).ok() || !json.contains("gist_trials"))
     return Status::error(Code::BadFile,
                          "%s: the file is in the way of what is measured; "
                          "rename or remove it",
                          path.c_str());
-  // Measurements of another module say nothing of this one.
+  // Measurements of another module do not apply to this one.
   if (json["gist_trials"] != 2 ||
       json.value("module", SortedJson()) != identity ||
       !json.contains("windows") || !json["windows"].is_object())
@@ -66,10 +66,8 @@ Status Trials::open(const std::string &path, const std::string &module) {
   return {};
 }
 
-std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
-                           char kind) {
-  // The printed plan is the same for the same plan, whatever file it came from.
-  std::string text = printPlan(plan);
+std::string Trials::nameOf(const std::string &text,
+                           std::span<const int32_t> tokens, char kind) {
   char name[40];
   std::snprintf(
       name, sizeof name, "%016" PRIx64 "-%016" PRIx64 "%c",

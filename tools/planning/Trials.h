@@ -14,7 +14,7 @@
 #ifndef GIST_TOOLS_PLANNING_TRIALS_H
 #define GIST_TOOLS_PLANNING_TRIALS_H
 
-#include "passes/Plan/File/Plan.h"
+#include "runtime/support/Status.h"
 
 #include <chrono>
 #include <cstdint>
@@ -40,15 +40,16 @@ public:
   /// `module`: anything that changes with what is measured.
   Status open(const std::string &path, const std::string &module);
 
-  /// The name of a sequence with a plan. `kind` says which of its tokens count.
-  static std::string nameOf(const Plan &plan, std::span<const int32_t> tokens,
-                            char kind);
+  /// The name of a sequence with a plan, which has this text. `kind` says which
+  /// of its tokens count.
+  static std::string nameOf(const std::string &plan,
+                            std::span<const int32_t> tokens, char kind);
   bool find(const std::string &name, WindowResult &result) const;
   /// Writes the file now and then.
   Status add(const std::string &name, const WindowResult &result);
 
   Status write();
-  /// The search is done, and nobody needs the file any more.
+  /// Removes the file after a search that is complete.
   void remove();
 
   size_t size() const { return results.size(); }

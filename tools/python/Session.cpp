@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/grammar/JsonSchema.h"
 #include "runtime/session/CheckTokens.h"
 #include "tools/python/Errors.h"
 #include "tools/python/Model.h"
@@ -40,7 +41,8 @@ struct State {
   Model model;
   std::unique_ptr<Session> session;
   std::unique_ptr<Conversation> conversation;
-  std::shared_ptr<Drafter> drafter; ///< null: none
+  std::shared_ptr<Drafter> drafter;      ///< null: none
+  std::shared_ptr<const TokenTrie> trie; ///< made for the first grammar
   std::mutex mutex;
 };
 
@@ -101,10 +103,32 @@ using OptionValues =
     std::tuple<int64_t, float, uint32_t, float, float, uint64_t, float,
                uint32_t, float, float, std::vector<std::pair<int32_t, float>>,
                int64_t, std::vector<nb::bytes>, std::vector<int32_t>, bool,
-               bool>;
+               bool, nb::bytes, nb::bytes>;
 
-static GenerateOptions readOptions(const OptionValues &values) {
+/// Grammars are read without the session: a mistake ends nothing.
+static void readGrammar(const nb::bytes &schema, const nb::bytes &grammar,
+                        State &state, GenerateOptions &options) {
+  if (schema.size() == 0 && grammar.size() == 0)
+    return;
+  if (schema.size() != 0 && grammar.size() != 0)
+    check(Status::error(Code::BadArgument,
+                        "both 'schema' and 'grammar' are given; expected one"));
+  auto made = std::make_shared<Grammar>();
+  check(schema.size() != 0 ? parseJsonSchema(getString(schema), *made)
+                           : parseGrammar(getString(grammar), *made));
+  const Tokenizer &tokenizer = state.model.needTokenizer();
+  work(state, [&]() -> Status {
+    if (!state.trie)
+      state.trie = std::make_shared<const TokenTrie>(tokenizer);
+    options.trie = state.trie;
+    return {};
+  });
+  options.grammar = std::move(made);
+}
+
+static GenerateOptions readOptions(const OptionValues &values, State &state) {
   GenerateOptions options;
+  nb::bytes schema, grammar;
   std::vector<nb::bytes> stops;
   std::vector<std::pair<int32_t, float>> biases;
   std::tie(options.maxTokens, options.sampler.temperature, options.sampler.topK,
@@ -112,9 +136,10 @@ static GenerateOptions readOptions(const OptionValues &values) {
            options.sampler.repeatPenalty, options.sampler.repeatWindow,
            options.sampler.presencePenalty, options.sampler.frequencyPenalty,
            biases, options.sampler.minTokens, stops, options.stopTokens,
-           options.ignoreEnd, options.showSpecial) = values;
+           options.ignoreEnd, options.showSpecial, schema, grammar) = values;
   for (const auto &[token, bias] : biases)
     options.sampler.biases.push_back({token, bias});
+  readGrammar(schema, grammar, state, options);
   for (const nb::bytes &stop : stops)
     options.stops.push_back(getString(stop));
   options.feedLast = true;
@@ -129,7 +154,7 @@ static StreamHandle beginStream(const SessionHandle &handle,
   std::shared_ptr<State> kept = needState(handle);
   State &state = *kept;
   const Tokenizer &tokenizer = state.model.needTokenizer();
-  GenerateOptions options = readOptions(values);
+  GenerateOptions options = readOptions(values, state);
   options.drafter = state.drafter;
   StreamHandle result{kept, nullptr};
   work(state, [&]() -> Status {

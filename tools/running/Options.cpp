@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/Options.h"
+
+#include "runtime/grammar/JsonSchema.h"
 #include "tools/running/ProfileTable.h"
 
 #include "runtime/support/AtomicFile.h"
@@ -183,6 +185,43 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
   command.add_option("--seed", options.seed,
                      "The same seed gives the same text; without this option "
                      "one is drawn and printed");
+}
+
+/// An option whose file `parse` makes a grammar of.
+static CLI::Option *addGrammarFile(CLI::App &command, const char *name,
+                                   const char *help,
+                                   Status (*parse)(std::string_view, Grammar &),
+                                   GenerateOptions &options) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&options, parse](const std::string &path) {
+            std::string text;
+            auto grammar = std::make_shared<Grammar>();
+            Status status = readText(path, text);
+            if (status.ok())
+              status = parse(text, *grammar).in(path);
+            if (!status.ok())
+              throw CLI::ValidationError(status.text);
+            options.grammar = std::move(grammar);
+          },
+          help)
+      ->type_name("FILE");
+}
+
+void run::addGrammarOptions(CLI::App &command, GenerateOptions &options) {
+  CLI::Option *schema = addGrammarFile(
+      command, "--schema",
+      "Write JSON that is valid for the JSON schema in FILE; - for standard "
+      "input",
+      [](std::string_view text, Grammar &grammar) {
+        return parseJsonSchema(text, grammar);
+      },
+      options);
+  addGrammarFile(command, "--grammar",
+                 "Write what matches the grammar in FILE (docs/grammars.md)",
+                 parseGrammar, options)
+      ->excludes(schema);
 }
 
 void run::chooseSeed(const CLI::App &command, SamplerOptions &options) {

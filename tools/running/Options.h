@@ -69,6 +69,10 @@ void addSamplerOptions(CLI::App &command, SamplerOptions &options);
 /// Draws a seed where none was given and one matters, and prints it.
 void chooseSeed(const CLI::App &command, SamplerOptions &options);
 
+/// Adds --schema and --grammar, which say what may be written. They read the
+/// file at once, so that a mistake in it is found before anything else.
+void addGrammarOptions(CLI::App &command, GenerateOptions &options);
+
 /// A model ready to run.
 class Runner {
 public:

@@ -48,7 +48,8 @@ static const char *methodOf(const std::string &path) {
   return path.starts_with(kModelPath) ? "GET" : nullptr;
 }
 
-/// Paths as metrics name them: not one for each thing that strangers type.
+/// The path as a label of metrics: unknown paths share one label, so that
+/// clients cannot create labels.
 static std::string_view metricPath(const std::string &path) {
   if (path.starts_with(kModelPath))
     return "/v1/models/{model}";
@@ -120,7 +121,7 @@ std::string Api::clientOf(const Request &request) const {
   return request.clientHost;
 }
 
-/// True if the request is answered: all that is not a POST to one of our paths.
+/// Answers every request except a POST to a known path; true if it did.
 bool Api::answerGet(const Request &request, Response &response) {
   const std::string &path = request.path;
   const char *method = methodOf(path);
@@ -144,10 +145,10 @@ bool Api::answerGet(const Request &request, Response &response) {
   }
   if (std::string_view(method) == "POST")
     return false;
-  // The page and its description have no secrets, and health is for machines
-  // that know none.
+  // The page and the API's description are public, and health checks have no
+  // key.
   if (path == "/") {
-    // The page needs nothing from anywhere else, and so may not load it.
+    // The page loads nothing from other hosts, so the policy forbids it.
     response.setHeader("Content-Security-Policy",
                        "default-src 'none'; style-src 'unsafe-inline'; "
                        "script-src 'unsafe-inline'; connect-src 'self'; "
@@ -192,7 +193,7 @@ ApiError Api::readBody(const Request &request, Json &body) const {
             "unsupported_media_type",
             {},
             "The body is of type '" + type + "'; expected '" + kJson + "'."};
-  // A small compressed body may be a large one.
+  // A small compressed body may expand to a large one.
   if (request.find("Content-Encoding"))
     return {415,
             "invalid_request_error",
@@ -302,7 +303,7 @@ void serve::reportIgnored(const std::vector<std::string> &names,
 }
 
 bool serve::waitForEvent(Ticket &ticket, Event &event) {
-  // Asked before every event: there may be one at any time for minutes.
+  // Checked before every event: events may come without a pause for minutes.
   do {
     if (Connection::current()->isGone()) {
       ticket.cancel();

@@ -49,7 +49,7 @@ private:
   ApiError readBody(const Request &request, Json &body) const;
   void setError(Response &response, const ApiError &error) const;
   void log(const Request &request, const Response &response) const;
-  /// Who takes turns with others: a key, or an address.
+  /// The client for fair queueing: its key, or its address.
   std::string clientOf(const Request &request) const;
 
   ApiError findModel(const std::string &name, size_t &index) const;
@@ -91,7 +91,8 @@ void reportIgnored(const std::vector<std::string> &names,
 /// when it did, and the jobs are cancelled then.
 bool waitForEvent(Ticket &ticket, Event &event);
 
-/// What a client that went away would be told; its own doing, not ours.
+/// The error for a client that has disconnected; not counted as a fault of the
+/// server.
 ApiError goneError();
 
 /// What a client is told about a job that failed.

@@ -13,8 +13,8 @@
 
 namespace gist::serve {
 
-/// An error as clients of the OpenAI API know it: a status of HTTP, words for
-/// programs, and one sentence for people.
+/// An error as clients of the OpenAI API know it: an HTTP status, a type and a
+/// code for programs, and one sentence for users.
 struct [[nodiscard]] ApiError {
   int status = 0; ///< 0: no error
   std::string type, code;
@@ -29,7 +29,7 @@ struct [[nodiscard]] ApiError {
     return {400, "invalid_request_error", "invalid_value", std::move(param),
             std::move(message)};
   }
-  /// The request is right, but nothing that this server does.
+  /// The request is valid, but this server does not support it.
   static ApiError unsupported(std::string param, std::string message) {
     return {400, "invalid_request_error", "unsupported_parameter",
             std::move(param), std::move(message)};

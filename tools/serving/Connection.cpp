@@ -27,9 +27,9 @@ Connection::Connection(int socket, const ConnectionLimits &limits)
   currentConnection = this;
 }
 
-/// A socket that is closed with bytes unread tells the client so at once, and
-/// the client may then not read the answer: a 413 to somebody who still sends.
-/// What comes is therefore read for a moment.
+/// Closing a socket with unread bytes sends a reset, and a client that is still
+/// sending may then lose the answer, such as a 413. So incoming bytes are read
+/// for a moment before the socket is closed.
 Connection::~Connection() {
   currentConnection = nullptr;
   ::shutdown(handle, SHUT_WR);
@@ -57,7 +57,7 @@ bool Connection::waitFor(short what, Clock::time_point until) const {
     int timeout = static_cast<int>(std::min<int64_t>(left.count() + 1, 60000));
     int result = ::poll(&entry, 1, timeout);
     if (result > 0)
-      return true; // An error is found by whoever reads or writes.
+      return true; // The next read or write finds an error.
     if (result < 0 && errno != EINTR)
       return false;
   }

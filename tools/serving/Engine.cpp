@@ -63,8 +63,8 @@ Admission Engine::submit(std::vector<Job> jobs,
     std::lock_guard lock(mutex);
     if (draining)
       return Admission::Draining;
-    // A request of many texts may be larger than the limit, but not come on top
-    // of others.
+    // A request of many texts may exceed the limit by itself, but not together
+    // with others.
     if (waitingCount > 0 && waitingCount + jobs.size() > limits.waiting) {
       metrics.count(Metrics::Counter::Refused);
       return Admission::Full;
@@ -105,7 +105,7 @@ bool Engine::takeNew() {
     Lane &lane = lanes[entry.job.model];
     std::string client = entry.job.client;
     lane.waiting.push(client, std::move(entry));
-    // The first one may fit where the one before it did not.
+    // The new job at the front may fit where the earlier one did not.
     lane.mayAdmit = true;
   }
   arrived.clear();
@@ -164,13 +164,12 @@ void Engine::finish(Entry &entry, Event event) {
     meanSeconds = 0.9 * meanSeconds + 0.1 * seconds;
   if (event.failure == Failure::TimedOut)
     metrics.count(Metrics::Counter::TimedOut);
-  // Before the event: whoever has it finds the engine idle.
+  // Before the event, so that its receiver finds the engine idle.
   --unfinished;
   tell(entry, std::move(event));
 }
 
-/// Whether nobody wants the job any more or its time is up; then it is
-/// finished.
+/// Whether the job was cancelled or its time is up; if so, finishes it.
 bool Engine::isOver(Entry &entry, Clock::time_point now) {
   Event event;
   if (entry.ticket->isCancelled()) {
@@ -191,7 +190,7 @@ void Engine::dropOver(Model &model, Lane &lane) {
   size_t before = lane.waiting.size();
   lane.waiting.removeIf([&](Entry &entry) { return isOver(entry, now); });
   waitingCount -= before - lane.waiting.size();
-  // The one in front may be gone.
+  // The job at the front may have been removed.
   if (before != lane.waiting.size())
     lane.mayAdmit = true;
   if (lane.embedding && isOver(*lane.embedding, now)) {
@@ -321,14 +320,16 @@ void Engine::handle(Model &model, Lane &lane, PoolEvent &step) {
       event.text = running.answer.push(step.token);
     if (running.answer.stopped()) {
       event.reason = FinishReason::StopString;
-      // What it would write after the stop text is not wanted.
+      // Tokens after the stop text are not wanted.
       if (!isOver)
         model.pool->remove(step.id);
       isOver = true;
     }
   }
   if (!step.status.ok()) {
-    event.failure = Failure::Broken;
+    // A grammar that cannot be followed is the request's own.
+    event.failure = step.status.code == Code::Unsupported ? Failure::Rejected
+                                                          : Failure::Broken;
     event.why = step.status.text;
   }
   if (!isOver) {
@@ -357,7 +358,7 @@ void Engine::failAll(Model &model, Lane &lane, Failure failure,
   }
   lane.running.clear();
   lane.mayAdmit = true;
-  // A device that failed once may serve those who still wait.
+  // After a failure the device may still serve waiting jobs.
   if (failure != Failure::Stopped)
     return;
   if (lane.embedding)

@@ -8,7 +8,7 @@
 // Threads of connections submit jobs and wait for their events; the engine's
 // own thread owns the models and the device. It goes round: one step of every
 // model that has something to do, then what arrived in the meantime. A step
-// reads a bounded piece of prompts, so nobody waits long for a token.
+// reads a bounded piece of prompts, so no sequence waits long for a token.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 /// What is to be computed: an answer, or embeddings.
 struct Job {
   size_t model = 0;
-  std::string client; ///< who takes turns with others
+  std::string client; ///< for fair queueing
   Clock::time_point deadline = Clock::time_point::max();
 
   PoolRequest request = {}; ///< the model's end tokens are added
@@ -81,7 +81,7 @@ public:
   /// The next event, or false when none comes within `patience`.
   bool wait(Event &event, std::chrono::milliseconds patience);
 
-  /// Nobody waits any more.
+  /// The client does not wait any more.
   void cancel() { cancelled = true; }
   bool isCancelled() const { return cancelled; }
 

@@ -15,10 +15,10 @@
 
 namespace gist::serve {
 
-/// What waits, client by client. Clients take turns, and what one client sent
-/// keeps its order: who sends a thousand requests delays their own and nobody
-/// else's by more than one. The front stays the front until it is taken, so
-/// that what is large is not passed by for ever.
+/// A queue in which clients take turns. The items of one client keep their
+/// order: a client that sends a thousand requests delays its own, and those of
+/// another client by at most one. The front stays the front until it is taken,
+/// so that a large item is not overtaken for ever.
 template <typename Item> class FairQueue {
 public:
   void push(const std::string &client, Item item) {
@@ -49,7 +49,7 @@ public:
     return item;
   }
 
-  /// Takes out what `isOver` says; it is asked once for each.
+  /// Removes the items for which `isOver` is true; calls it once for each item.
   template <typename Predicate> void removeIf(Predicate isOver) {
     for (auto client = clients.begin(); client != clients.end();) {
       count -= std::erase_if(client->second, isOver);

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What of HTTP/1.1 this server needs, without sockets: the head of a request, a
-// body in chunks, the head of an answer. A head that can be read in two ways is
-// refused, so that a proxy in front of the server never sees another request.
+// The part of HTTP/1.1 that this server needs, without sockets: the head of a
+// request, a body in chunks, the head of an answer. A head that can be read in
+// two ways is refused, so that a proxy in front of the server never sees
+// another request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,9 +41,9 @@ struct HttpRequest {
   bool isLast = false;                   ///< the client closes after the answer
   bool expectsContinue = false;
 
-  /// The first header of that name; null: there is none.
+  /// The first header of that name; null if there is no such header.
   const std::string *find(std::string_view name) const;
-  /// The same; empty: there is none.
+  /// The same; empty if there is no such header.
   std::string header(std::string_view name) const;
 };
 

@@ -80,8 +80,8 @@ void HttpServer::start() {
   acceptor = std::thread([this] { acceptAll(); });
 }
 
-/// Says so to a client for whom there is no thread. The answer fits what a
-/// fresh socket can hold, so nothing waits.
+/// Refuses a client when all threads are taken. The answer fits in the buffer
+/// of a new socket, so the call does not block.
 void HttpServer::refuse(int socket) const {
   static constexpr char kAnswer[] =
       "HTTP/1.1 503 Service Unavailable\r\n"
@@ -104,7 +104,7 @@ void HttpServer::acceptAll() {
     int socket =
         ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0) {
-      // Files or memory ran out. Others will close theirs.
+      // Out of file descriptors or memory, until other connections close.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       continue;
@@ -119,7 +119,7 @@ void HttpServer::acceptAll() {
     try {
       std::thread([this, socket] {
         serve(socket);
-        // The last that it does with this: stop() waits for it.
+        // The thread's last access to this object: stop() waits for it.
         std::lock_guard lock(mutex);
         --count;
         changed.notify_all();

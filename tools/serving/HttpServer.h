@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which connections there are, how many, and for how long; each has a thread,
+// Accepts connections and limits their number and duration; each has a thread,
 // which answers its requests one after the other.
 //
 //===----------------------------------------------------------------------===//

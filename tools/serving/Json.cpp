@@ -1,4 +1,4 @@
-//===- Json.cpp - JSON from strangers -------------------------------------===//
+//===- Json.cpp - Untrusted JSON ------------------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -89,7 +89,7 @@ std::optional<int64_t> Fields::integer(std::string_view name, int64_t least,
   return std::nullopt;
 }
 
-/// "1", "0.5": without digits that say nothing.
+/// "1", "0.5": without trailing zeros.
 static std::string shortText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);

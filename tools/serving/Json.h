@@ -1,4 +1,4 @@
-//===- Json.h - JSON from strangers -----------------------------*- C++ -*-===//
+//===- Json.h - Untrusted JSON ----------------------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,8 @@
 
 namespace gist::serve {
 
-/// Fields in the order in which they were written: answers are for people too.
+/// Fields in the order in which they were written: answers are also read by
+/// users.
 using Json = nlohmann::ordered_json;
 
 /// Reads one value and nothing after it. On error `result` is left as it was.
@@ -35,9 +36,9 @@ ApiError parseJson(std::string_view text, Json &result);
 /// The text of a value; what is not UTF-8 in it becomes U+FFFD.
 std::string writeJson(const Json &value);
 
-/// The fields of an object, each of which is asked for once. The first thing
-/// that is wrong is kept; questions after it find nothing. A field that is null
-/// counts as absent, as clients mean it.
+/// The fields of an object, each of which is asked for once. The first error is
+/// kept; later reads find nothing. A field that is null counts as absent, as
+/// clients mean it.
 class Fields {
 public:
   /// `object` outlives this. `where` stands in front of names in errors.
@@ -64,7 +65,7 @@ public:
   void fail(ApiError error);
   bool failed() const { return !first.ok(); }
 
-  /// The first error; fields that nobody asked for are one.
+  /// The first error; a field that was not read is one.
   ApiError finish();
 
 private:

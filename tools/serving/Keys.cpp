@@ -1,4 +1,4 @@
-//===- Keys.cpp - Who may ask ---------------------------------------------===//
+//===- Keys.cpp - API keys ------------------------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Keys.h - Who may ask -------------------------------------*- C++ -*-===//
+//===- Keys.h - API keys ----------------------------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 
 namespace gist::serve {
 
-/// The keys that a server accepts. Without any, everybody may ask.
+/// The keys that a server accepts. Without keys, every client is accepted.
 class Keys {
 public:
   /// Refuses keys that no header can carry.
@@ -26,8 +26,8 @@ public:
   Status addLines(const std::string &text);
 
   bool empty() const { return keys.empty(); }
-  /// Which key a header `Authorization: Bearer KEY` has; none if it is not one
-  /// of ours. How long this takes does not depend on what they have in common.
+  /// Which key a header `Authorization: Bearer KEY` has; none if it is unknown.
+  /// The time does not depend on how much of the key matches.
   std::optional<size_t> find(std::string_view authorization) const;
 
 private:

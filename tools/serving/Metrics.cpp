@@ -1,4 +1,4 @@
-//===- Metrics.cpp - Numbers for those who watch --------------------------===//
+//===- Metrics.cpp - Metrics for monitoring -------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

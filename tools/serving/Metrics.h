@@ -1,4 +1,4 @@
-//===- Metrics.h - Numbers for those who watch ------------------*- C++ -*-===//
+//===- Metrics.h - Metrics for monitoring -----------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

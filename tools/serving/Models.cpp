@@ -88,6 +88,7 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
     model->context = model->pool->capacity();
     model->scores = has(kEntryScore);
     model->endTokens = endTokensOf(*model->module, model->tokenizer);
+    model->trie = std::make_shared<const TokenTrie>(model->tokenizer);
   }
   if (has(kEntryEmbed)) {
     if (model->module->ranks().count > 1)

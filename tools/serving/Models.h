@@ -31,7 +31,8 @@ struct Model {
   int64_t context = 0; ///< tokens of a sequence at most
   bool scores = false; ///< knows the probabilities of a prompt's tokens
   size_t embedLimit = 0;
-  int64_t created = 0; ///< seconds since 1970, of the file
+  std::shared_ptr<const TokenTrie> trie; ///< of what writes text
+  int64_t created = 0;                   ///< seconds since 1970, of the file
 
   std::unique_ptr<Pool> pool;       ///< null: does not write text
   std::unique_ptr<Session> encoder; ///< null: makes no embeddings
@@ -57,7 +58,7 @@ struct ModelSettings {
 };
 
 /// Opens a model on a device, which outlives it. `note`, where not empty, is a
-/// sentence for whoever started the server.
+/// sentence for the operator of the server.
 Status openModel(const ModelFile &file, const ModelSettings &settings,
                  Device &device, std::unique_ptr<Model> &result,
                  std::string &note);

@@ -154,7 +154,7 @@ Status OneByOne::step(std::vector<PoolEvent> &events) {
     status = write({&token, 1}, event);
   } else {
     size_t count = pieceSize(), left = request.tokens.size() - read;
-    // What the last token of a prompt is followed by is not of the prompt.
+    // The token after the last one of a prompt is not part of the prompt.
     if (count == left && left > 1 && request.promptLogprobs >= 0)
       --count;
     std::span piece = std::span(request.tokens).subspan(read, count);
@@ -177,7 +177,7 @@ Status OneByOne::step(std::vector<PoolEvent> &events) {
     current = 0;
     ++counted.finished;
   }
-  // A piece of a prompt without probabilities is nothing to tell.
+  // A piece of a prompt without probabilities gives no event.
   if (event.finished || event.token >= 0 || !event.prompt.empty())
     events.push_back(std::move(event));
   return {};

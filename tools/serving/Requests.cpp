@@ -7,6 +7,7 @@
 
 #include "tools/serving/Requests.h"
 
+#include "runtime/grammar/JsonSchema.h"
 #include "runtime/support/Json.h"
 
 #include <charconv>
@@ -114,7 +115,7 @@ static void readStreaming(Fields &fields, TextRequest &request) {
   }
   Fields options(*value, "stream_options");
   request.includeUsage = options.boolean("include_usage").value_or(false);
-  // Padding against those who watch the sizes of packets; we send none.
+  // Padding that hides the sizes of packets; streams here have none.
   options.refuse("include_obfuscation", "streams are not padded", false);
   fields.fail(options.finish());
 }
@@ -140,10 +141,64 @@ static void readCommon(Fields &fields, TextRequest &request) {
   readStops(fields, request);
   readStreaming(fields, request);
   request.answers = fields.integer("n", 1, kMaxAnswers).value_or(1);
-  // Who asks, how it is billed, and how a server should keep what it has.
+  // Fields about the user, billing and what a server should keep.
   fields.ignore({"user", "metadata", "service_tier", "safety_identifier",
                  "prompt_cache_key", "prompt_cache_retention", "keep_alive",
                  "cache_prompt", "priority", "request_id"});
+}
+
+static ApiError refusedFormat(const Status &status) {
+  return ApiError::invalid("response_format",
+                           "'response_format': " + status.text + ".");
+}
+
+/// The schema of {"name": …, "schema": …}.
+static ApiError readSchema(const Json &value, Grammar &grammar) {
+  Fields fields(value, "response_format.json_schema");
+  const Json *schema = fields.find("schema");
+  // Names are for people, and answers are strict whether asked for or not.
+  fields.ignore({"name", "description", "strict"});
+  GIST_SERVE_TRY(fields.finish());
+  if (!schema)
+    return ApiError::invalid("response_format.json_schema",
+                             "'response_format.json_schema' has no 'schema'.");
+  Status status = readJsonSchema(*schema, grammar);
+  return status.ok() ? ApiError() : refusedFormat(status);
+}
+
+/// What an answer is held to: text, any JSON object, JSON of a schema, or,
+/// which the OpenAI API does not have, a grammar.
+static void readFormat(Fields &fields, std::shared_ptr<const Grammar> &result) {
+  const Json *value = fields.find("response_format");
+  if (!value)
+    return;
+  Fields format(*value, "response_format");
+  std::string type = format.text("type").value_or("");
+  auto grammar = std::make_shared<Grammar>();
+  if (type == "json_object") {
+    *grammar = anyJsonObject();
+  } else if (type == "json_schema") {
+    const Json *schema = format.find("json_schema");
+    format.fail(schema ? readSchema(*schema, *grammar)
+                       : ApiError::invalid("response_format",
+                                           "'response_format' has no "
+                                           "'json_schema'."));
+  } else if (type == "grammar") {
+    std::string text = format.text("grammar").value_or("");
+    if (Status status = parseGrammar(text, *grammar); !status.ok())
+      format.fail(refusedFormat(status));
+  } else if (type == "text") {
+    grammar.reset();
+  } else {
+    format.fail(ApiError::invalid(
+        "response_format.type",
+        "'response_format.type' is not 'text', 'json_object', 'json_schema' or "
+        "'grammar'."));
+  }
+  ApiError error = format.finish();
+  if (error.ok())
+    result = std::move(grammar);
+  fields.fail(std::move(error));
 }
 
 /// The text of a message, which may come in parts.
@@ -177,7 +232,7 @@ static ApiError readMessage(const Json &value, const std::string &where,
   Fields fields(value, where);
   message.role = fields.text("role").value_or("");
   const Json *content = fields.find("content");
-  // A name is for people; templates do not know it.
+  // Templates do not use the name.
   fields.ignore({"name"});
   fields.refuse("tool_calls", "models here call no tools", Json::array());
   fields.refuse("function_call", "models here call no functions");
@@ -241,14 +296,13 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
   fields.refuse("tool_choice", "models here call no tools", "none");
   fields.refuse("functions", "models here call no functions", Json::array());
   fields.refuse("function_call", "models here call no functions", "none");
-  fields.refuse("response_format", "answers are not held to a format",
-                Json::object({{"type", "text"}}));
+  readFormat(fields, request.grammar);
   fields.refuse("modalities", "answers are text alone", Json::array({"text"}));
   fields.refuse("audio", "answers are text alone");
   fields.refuse("web_search_options", "this server searches nothing");
   fields.refuse("store", "this server stores nothing", false);
-  // They say how to compute an answer, not which; or they are wishes about its
-  // length, for models that were trained to know them.
+  // They affect how an answer is computed, not the answer; or they ask for a
+  // length, of models that were trained for such fields.
   fields.ignore(
       {"parallel_tool_calls", "prediction", "reasoning_effort", "verbosity"});
   request.ignored = fields.ignored();

@@ -16,9 +16,11 @@
 
 #include "tools/serving/Json.h"
 
+#include "runtime/grammar/Grammar.h"
 #include "runtime/session/Sampler.h"
 #include "runtime/text/ChatTemplate.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -51,6 +53,8 @@ struct TextRequest {
   /// probabilities.
   int32_t logprobs = -1;
   bool stream = false, includeUsage = false;
+  /// What the answer must match; null: anything.
+  std::shared_ptr<const Grammar> grammar;
   std::vector<std::string> ignored; ///< fields that change nothing
 };
 

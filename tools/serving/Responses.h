@@ -59,8 +59,8 @@ public:
   explicit CompletionLogprobs(const Tokenizer &tokenizer)
       : tokenizer(tokenizer) {}
 
-  /// `logprobs` is null for the first token of a prompt, about which a model
-  /// says nothing. `text` is what the token adds to the text.
+  /// `logprobs` is null for the first token of a prompt, which the model does
+  /// not predict. `text` is what the token adds to the text.
   void add(int32_t token, const TokenLogprobs *logprobs, std::string_view text);
   /// What was added since the last call.
   Json take();
@@ -81,7 +81,7 @@ Json embeddingBody(size_t index, const std::vector<float> &vector, bool base64);
 /// One event of a stream.
 std::string streamEvent(const Json &data);
 constexpr const char *kStreamEnd = "data: [DONE]\n\n";
-/// Says that somebody is still there; clients ignore it.
+/// Keeps the connection alive; clients ignore it.
 constexpr const char *kStreamComment = ": still here\n\n";
 
 } // namespace gist::serve

@@ -19,7 +19,7 @@ using namespace gist::serve;
 
 /// How long a stream is silent at most: proxies close connections that are.
 static constexpr std::chrono::seconds kSilence{10};
-/// What completions write when a client does not say, as in the OpenAI API.
+/// The default number of tokens of completions, as in the OpenAI API.
 static constexpr int64_t kCompletionTokens = 16;
 
 ApiError Api::makeJob(const TextRequest &request, size_t index,
@@ -63,6 +63,20 @@ ApiError Api::makeJob(const TextRequest &request, size_t index,
           : (uint64_t{std::random_device()()} << 32) ^ std::random_device()();
   job.request.logprobs = request.logprobs;
   return {};
+}
+
+/// Holds the answer of a job to what the request asks for.
+static ApiError useGrammar(const TextRequest &request, const Model &model,
+                           Job &job) {
+  if (!request.grammar)
+    return {};
+  Status status = TokenGrammar::create(
+      *request.grammar, model.tokenizer, model.trie, model.endTokens,
+      /*startsText=*/!job.continuesText, job.request.sampler.grammar);
+  return status.ok()
+             ? ApiError()
+             : ApiError::invalid("response_format",
+                                 "'response_format': " + status.text + ".");
 }
 
 /// Copies the last job, so that there are `count` of it. Each draws by a seed
@@ -169,8 +183,8 @@ private:
   const char *reason = "length";
 };
 
-/// Answers that are sent as they are written. Whatever ends them, nothing more
-/// is written then.
+/// Answers that are sent as they are written. When they end for any reason,
+/// their jobs are cancelled.
 struct Stream {
   std::shared_ptr<Ticket> ticket;
   AnswerHead head;
@@ -258,7 +272,7 @@ static void sendStream(std::shared_ptr<Stream> stream, HttpResponse &response) {
 static ApiError collect(Ticket &ticket, std::vector<Growing> &answers) {
   for (size_t left = answers.size(); left > 0;) {
     Event event;
-    // Nobody reads what is returned then.
+    // The client has disconnected, so the answer is not read.
     if (!waitForEvent(ticket, event))
       return goneError();
     if (event.failure != Failure::None) {
@@ -334,6 +348,7 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
                          INT32_MAX, clientOf(from), jobs[0]));
   // An answer does not go on with the text of the prompt.
   jobs[0].continuesText = false;
+  GIST_SERVE_TRY(useGrammar(request, model, jobs[0]));
   repeatJob(static_cast<size_t>(request.answers), jobs);
   std::vector<Growing> answers(
       jobs.size(), Growing(model, /*isChat=*/true, request.logprobs >= 0));

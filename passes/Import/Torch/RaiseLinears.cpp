@@ -7,6 +7,7 @@
 
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,12 +25,9 @@ using namespace gist;
 
 /// Reads the right side as outputs x inputs from now on.
 static void readTransposed(linalg::MatmulOp op, Value weight) {
-  AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, op.getContext());
   OpBuilder b(op);
-  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  op.setIndexingMapsAttr(
+      b.getAffineMapArrayAttr(getTransposedMaps(b.getContext())));
   op.getInputsMutable()[1].set(weight);
 }
 

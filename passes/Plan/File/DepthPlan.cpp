@@ -27,14 +27,30 @@ bool DepthPlan::isNeeded() const {
 // Reading and writing
 //===----------------------------------------------------------------------===//
 
+static const char *nameOf(LayerDepth kind) {
+  switch (kind) {
+  case LayerDepth::Full:
+    return "full";
+  case LayerDepth::Thin:
+    return "thin";
+  case LayerDepth::Linear:
+    return "linear";
+  case LayerDepth::Tail:
+    return "tail";
+  case LayerDepth::Any:
+    break;
+  }
+  return "any";
+}
+
 static Status readChoice(const Json &json, DepthChoice &choice) {
   std::string word = json.is_string() ? json.get<std::string>() : "";
-  if (word == "full")
-    return {};
-  if (word == "linear" || word == "tail") {
-    choice.kind = word == "tail" ? LayerDepth::Tail : LayerDepth::Linear;
-    return {};
-  }
+  for (LayerDepth kind : {LayerDepth::Full, LayerDepth::Linear,
+                          LayerDepth::Tail, LayerDepth::Any})
+    if (word == nameOf(kind)) {
+      choice.kind = kind;
+      return {};
+    }
   if (!json.is_object() || json.size() != 1 || !json.contains("thin"))
     return Status::error(Code::BadFile,
                          "'depth' is %s; expected \"full\", \"linear\", "
@@ -86,17 +102,8 @@ std::string gist::printDepth(const DepthPlan &plan) {
 }
 
 std::string gist::printDepth(const DepthChoice &choice) {
-  switch (choice.kind) {
-  case LayerDepth::Full:
-    return "\"full\"";
-  case LayerDepth::Thin:
-    return Json{{"thin", choice.neurons}}.dump();
-  case LayerDepth::Linear:
-    return "\"linear\"";
-  case LayerDepth::Tail:
-    break;
-  }
-  return "\"tail\"";
+  return choice.kind == LayerDepth::Thin ? Json{{"thin", choice.neurons}}.dump()
+                                         : Json(nameOf(choice.kind)).dump();
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,9 +112,6 @@ std::string gist::printDepth(const DepthChoice &choice) {
 
 std::string gist::streamName(int64_t layer) {
   return "stream." + std::to_string(layer);
-}
-std::string gist::neuronsName(int64_t layer) {
-  return "neurons." + std::to_string(layer);
 }
 std::string gist::linearMapName(int64_t layer) {
   return std::to_string(layer) + ".linear";
@@ -122,6 +126,18 @@ std::string gist::tailMapName(const std::string &weight) {
   return weight + ".tail";
 }
 std::string gist::biasName(const std::string &map) { return map + ".bias"; }
+std::string gist::gateName(int64_t layer) {
+  return std::to_string(layer) + ".gate";
+}
+std::string gist::gateName(const std::string &tailMap) {
+  return tailMap + ".gate";
+}
+
+DepthPlan gist::makeOpenDepths(int64_t layers) {
+  DepthPlan plan;
+  plan.layers.assign(static_cast<size_t>(layers), {LayerDepth::Any, 0});
+  return plan;
+}
 
 Status DepthMaps::open(const std::string &path, DepthMaps &maps) {
   DepthMaps result;

@@ -33,6 +33,15 @@
 //   W.tail.bias      m
 //   weights          hash of the model, four numbers of 16 bits
 //
+// For a search a layer is "any", all of the kinds at once. With h what the
+// output weight of the feed-forward block reads and gates of ones and zeros:
+//
+//   next  = x + l.gate (layer(x) - x) + l.linear n(x) + l.linear.bias, where
+//           the output weight of the layer is l.thin, d x all neurons
+//   keys  = W.tail.gate (W x) + W.tail n(x) + W.tail.bias, and values
+//
+// A tail is layers that leave x as it is.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_PLAN_FILE_DEPTHPLAN_H
@@ -44,7 +53,8 @@
 
 namespace gist {
 
-enum class LayerDepth { Full, Thin, Linear, Tail };
+/// `Any` is for a search: what the layer does is a matter of its weights.
+enum class LayerDepth { Full, Thin, Linear, Tail, Any };
 
 struct DepthChoice {
   LayerDepth kind = LayerDepth::Full;
@@ -67,17 +77,14 @@ struct DepthPlan {
 std::string printDepth(const DepthPlan &plan);
 std::string printDepth(const DepthChoice &choice);
 
-/// Entries of a module with a plan of depths that is made with --observe, for
-/// fitting. Both return values of the bulk by name. kTargetEntry is the model
-/// as it is: "stream.5", what comes into layer 5, behind each thin or linear
-/// layer; "neurons.4", what the output weight of a thin layer reads, of all
-/// neurons; and under the name of its map what a product of the tail gives.
-/// kFitEntry follows the plan: under the name of its map what that map reads,
-/// "tail" for all maps of the tail, and the same streams.
+/// Entries of a module whose layers are "any" and that is made with --observe,
+/// for fitting. Both return values of the bulk by name. kTargetEntry is the
+/// model as it is: "stream.5", what comes into layer 5, and under the name of
+/// its map what a product of keys or values gives. kFitEntry does as the
+/// weights say: the same streams, and under the names of the linear and the
+/// thin map what these read.
 inline constexpr const char *kTargetEntry = "target", *kFitEntry = "fit";
-inline constexpr const char *kTailRows = "tail";
 std::string streamName(int64_t layer);
-std::string neuronsName(int64_t layer);
 
 /// The names of tensors in the file of maps.
 std::string linearMapName(int64_t layer);
@@ -85,6 +92,12 @@ std::string thinMapName(int64_t layer);
 std::string thinRowsName(int64_t layer);
 std::string tailMapName(const std::string &weight);
 std::string biasName(const std::string &map);
+/// Of a layer that is "any", and of a product for its keys or values.
+std::string gateName(int64_t layer);
+std::string gateName(const std::string &tailMap);
+/// The plan whose layers are all "any", and what `--plan` calls it.
+inline constexpr const char *kDepthsPlan = "depths";
+DepthPlan makeOpenDepths(int64_t layers);
 
 class DepthMaps {
 public:
@@ -103,8 +116,8 @@ private:
   SafetensorsFile tensors;
 };
 
-/// A hash of the names, shapes and first bytes of a model's weights, and how
-/// the tensor `kModelTensor` has it.
+/// A hash of the names, shapes and first bytes of a model's weights, and its
+/// form in the tensor `kModelTensor`.
 uint64_t hashOfModel(const WeightMap &model);
 std::vector<float> wordsOfHash(uint64_t hash);
 inline constexpr const char *kModelTensor = "weights";

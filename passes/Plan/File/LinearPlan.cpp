@@ -15,8 +15,8 @@
 using namespace gist;
 using Json = PlanJson;
 
-/// More than any model's rows have. A file with more is damaged, and would ask
-/// for a huge basis.
+/// No model has longer rows. A file with more is damaged, and would allocate a
+/// huge basis.
 static constexpr int64_t kMaxDimensions = int64_t{1} << 20;
 /// The rows of a head are its vocabulary.
 static constexpr int64_t kMaxRows = int64_t{1} << 24;
@@ -55,15 +55,14 @@ bool LinearPlan::isNeeded() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// An integer from 0 to `most`, where there is one.
+/// Reads an optional integer from 0 to `most`.
 static Status readCount(const Json &object, const char *name, int64_t most,
                         int64_t &value) {
   return object.contains(name) ? readInteger(object, name, 0, most, value)
                                : Status();
 }
 
-/// Thresholds are residuals relative to their rows: 0 is nothing, 1 is all of
-/// the row.
+/// Thresholds are norms of residuals relative to their rows, from 0 to 1.
 static Status readGate(const Json &json, LinearChoice &choice) {
   if (json.contains("epsilon")) {
     choice.epsilon = 0;
@@ -103,8 +102,8 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
     return {};
   if (!json.is_object())
     return Status::error(Code::BadFile, "expected \"dense\" or an object");
-  // Unknown names are refused: a word spelt wrong would else give a plan that
-  // does less than it says, and nobody would notice.
+  // Unknown names are refused: a misspelt one would silently give a plan with
+  // less effect than intended.
   for (const auto &[name, value] : json.items())
     if (name != "bits" && name != "rounding" && name != "k" &&
         name != "epsilon" && name != "epsilon_low" && name != "exact_rows" &&
@@ -224,9 +223,8 @@ static Json toJson(const LinearChoice &choice) {
 }
 
 std::string gist::printLinearPlan(const LinearPlan &plan) {
-  // One line for each layer, so that a person can read it.
-  // The block is of no use to linear layers, but readHeads() expects one in
-  // every plan.
+  // One line for each layer, for readability. Linear layers do not use the
+  // block, but readHeads() expects one in every plan.
   std::string text = "{\"gist_plan\": 1, \"block\": 128,\n";
   if (!plan.bases.empty())
     text += " \"bases\": " + Json(plan.bases).dump() + ",\n";

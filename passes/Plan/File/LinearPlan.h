@@ -24,8 +24,8 @@
 // bits: vocabularies begin with the tokens that texts have most of. `k` gives
 // them a subspace of so many dimensions, in which they stay exact; `epsilon`
 // makes that a gate: rows nearer to the subspace than that do not read the
-// weight. With both, rows up to `epsilon_low` read nothing, those up to
-// `epsilon` the rounded weight, and the others the weight as it is stored.
+// weight. With both, rows up to `epsilon_low` read no weight, rows up to
+// `epsilon` the rounded weight, and the others the stored weight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +50,7 @@ WeightFormat roundedFormat(int64_t bits);
 
 /// What the linear layers of one group do.
 struct LinearChoice {
-  int64_t bits =
-      0; ///< of the rounded weight: 2, 3, 4, 8; 0 where there is none
+  int64_t bits = 0; ///< of the rounded weight: 2, 3, 4, 8; 0: not rounded
   bool isCompensated = false; ///< rounded beforehand, in the file of bases
   int64_t exactRows = 0; ///< the first rows of a weight that stay as stored
   int64_t exactBits = 0; ///< of these rows: 8; 0 is as stored
@@ -77,8 +76,8 @@ struct LinearPlan {
   bool isNeeded() const;
 };
 
-/// Reads the linear layers of a plan; a plan that says nothing of them is
-/// dense. `folder` is where the plan lies.
+/// Reads the linear layers of a plan; a plan without any is dense. `folder` is
+/// the plan's folder.
 Status parseLinearPlan(std::string_view text, const std::string &folder,
                        LinearPlan &plan);
 /// A plan of linear layers alone.

@@ -15,8 +15,8 @@
 
 using namespace gist;
 
-/// How far from orthonormal the rows of a basis may be: a file in f32 is nearer
-/// by far, and a damaged one is not.
+/// How far from orthonormal the rows of a basis may be: an intact file in f32
+/// is far below this, a damaged one is above.
 static constexpr double kTolerance = 1e-3;
 
 std::string gist::basisName(int64_t layer, LinearGroup group) {
@@ -202,8 +202,8 @@ static std::vector<float> project(const std::vector<float> &weight,
                                   int64_t k) {
   int64_t rows = static_cast<int64_t>(weight.size()) / d;
   std::vector<float> image(static_cast<size_t>(rows * k));
-  // All sums of a row side by side: they do not wait for one another, and each
-  // is in the order of columns.
+  // Computes all sums of a row side by side: they are independent of each
+  // other, and each adds in the order of columns.
   std::vector<float> turned = transpose(basis, k, d);
   std::vector<double> sums(static_cast<size_t>(k));
   for (int64_t row = 0; row < rows; ++row) {
@@ -220,7 +220,7 @@ static std::vector<float> project(const std::vector<float> &weight,
   return image;
 }
 
-/// The basis, turned or not.
+/// The basis, transposed or not.
 static Status makeBasis(const MadeWeight &what, const LinearBases &bases,
                         Weight &made) {
   int64_t k = what.k, d = what.d;
@@ -233,15 +233,15 @@ static Status makeBasis(const MadeWeight &what, const LinearBases &bases,
   return {};
 }
 
-/// rows x k: W V, or what rounding takes away from it.
+/// rows x k: W V, or the rounding error of that product.
 static Status makeImage(const MadeWeight &what, const LinearBases &bases,
                         const Weight &source, Weight &made) {
   int64_t k = what.k, d = source.shape[1];
   std::vector<float> basis;
   GIST_TRY(bases.basis(what.basis, k, d, basis));
   std::vector<float> numbers = numbersOf(source);
-  // What rounding lost, seen through the subspace: added to the product with
-  // the rounded weight, it makes rows in the subspace exact again.
+  // The rounding error inside the subspace: added to the product with the
+  // rounded weight, it makes rows in the subspace exact again.
   if (what.kind == MadeKind::Correction) {
     Weight rounded;
     GIST_TRY(makeRounded(what, source, bases, rounded));
@@ -273,7 +273,7 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
                          "the weight %s consists of random numbers; a plan "
                          "needs the model's own weights",
                          name.c_str());
-  // Whoever wrote the IR may have meant another model.
+  // The IR may be for another model.
   int64_t block =
       what.bits == 0 ? 1 : formatInfo(roundedFormat(what.bits)).blockLength;
   if (source->shape.size() != 2 || source->shape[1] % block != 0)

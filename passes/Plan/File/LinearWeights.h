@@ -85,8 +85,8 @@ inline bool needsSource(MadeKind kind) {
 Status makeWeight(const MadeWeight &what, const LinearBases &bases,
                   const Weight *source, Weight &made);
 
-/// The format of rows of `length` numbers in a basis or an image: 8 bits where
-/// they are whole blocks.
+/// The format of rows of `length` numbers in a basis or an image: 8 bits if
+/// they consist of whole blocks.
 WeightFormat subspaceFormat(int64_t length);
 
 } // namespace gist

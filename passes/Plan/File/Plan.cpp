@@ -29,9 +29,9 @@ bool Plan::isDense() const {
 }
 
 Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
-  // A window that nothing leaves.
-  // Clusters and not a dense head: the module must have the code and the room
-  // of the most general one, so that any other table fits.
+  // A window that no token leaves. Clusters and not a dense head: the module
+  // needs the code and the memory of the most general kind, so that any other
+  // table fits.
   HeadChoice head{.kind = HeadKind::Clusters,
                   .window = kMaxPlanTokens,
                   .theta = 0.5,
@@ -45,7 +45,7 @@ Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// A share of something, which is never nothing.
+/// Reads a share above 0 and at most 1.
 static Status readShare(const Json &object, const char *name, double &value) {
   double share = 0;
   GIST_TRY(readNumber(object, name, 0, 1, share));
@@ -76,7 +76,7 @@ static Status readHead(const Json &json, HeadChoice &head) {
                            name.c_str());
   GIST_TRY(readInteger(json, "window", 0, kMaxPlanTokens, head.window));
   bool isWindow = json.contains("sinks"), isRandom = json.contains("random");
-  // The member that is there says the kind; two of them would be two kinds.
+  // The member decides the kind of head, so exactly one must be present.
   if (isWindow + isRandom + json.contains("theta") != 1)
     return Status::error(
         Code::BadFile,
@@ -194,9 +194,8 @@ std::string gist::printPlan(const Plan &plan, const std::string &contract) {
 /// Rows that a head keeps exactly, and clusters that it may have.
 static std::pair<int64_t, int64_t>
 countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
-  // No more tokens leave a window than there are.
-  // A block more than the window: its tokens leave the window together, and are
-  // needed until then.
+  // The window is at most the context. The ring has one more block, because
+  // tokens leave the window a block at a time and are needed until then.
   int64_t ring = std::min(head.window, context) + plan.block;
   switch (head.kind) {
   case HeadKind::Dense:
@@ -216,7 +215,7 @@ static void addHead(const HeadChoice &head, HeadPlace place, int64_t context,
                     std::vector<float> &table) {
   place.window =
       head.kind == HeadKind::Dense ? -1 : std::min(head.window, context);
-  // -1 tells the kernel which kind a head is; the table has no column for that.
+  // -1 marks a head that is not a window: the table has no column for the kind.
   place.sinks = head.kind == HeadKind::Window ? head.sinks : -1;
   place.theta =
       head.kind == HeadKind::Random ? randomTheta(head.room) : head.theta;
@@ -229,7 +228,7 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
   for (size_t layer = 0; layer < plan.layers.size(); ++layer)
     for (const HeadChoice &head : plan.layers[layer]) {
       auto [ring, clusters] = countRows(plan, head, context);
-      // Such a layer has the cache of the model, and no rows here.
+      // Such a layer uses the model's cache, and has no rows here.
       if (plan.isDense(layer))
         ring = 0;
       addHead(head,
@@ -268,7 +267,7 @@ Status gist::fitPlan(const Plan &plan, std::span<const float> table,
         return Status::error(Code::BadArgument,
                              "the plan has more heads than the module");
       HeadPlace place = readPlace(table, number);
-      // A window that the model itself has is not a plan's to change.
+      // A plan cannot change a window of the model's own.
       if (isOwnWindow(place)) {
         appendPlace(place, fitted);
         continue;
@@ -280,8 +279,8 @@ Status gist::fitPlan(const Plan &plan, std::span<const float> table,
             "layer %zu: head %zu: needs %" PRId64 " rows and %" PRId64
             " clusters, but the module has room for %" PRId64 " and %" PRId64,
             layer, i, ring, clusters, place.ringRows, place.capacity);
-      // The rows stay where the module laid them out. Only as many are used as
-      // the plan needs.
+      // The rows stay where the module laid them out; the plan uses as many of
+      // them as it needs.
       place.ringRows = ring;
       place.capacity = clusters;
       addHead(plan.layers[layer][i], place, context, fitted);

@@ -22,7 +22,8 @@
 // what is older than its window, at most `room` of them for each token of the
 // context. {"window": 128, "random": 0.4} draws that share of the tokens and
 // lets the others join the nearest of them: what clusters are measured against.
-// What else is in the file, such as how the plan was found, is for people.
+// Other members of the file, such as how the plan was found, do not affect the
+// compiled module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,14 +65,15 @@ struct Plan {
   bool isDense() const;
 };
 
-/// What a user says in place of a file for makeCalibrationPlan's plan.
+/// The value of --plan that stands for makeCalibrationPlan's plan in place of a
+/// file.
 inline constexpr const char *kCalibrationPlan = "calibration";
 
-/// A plan that does what the model does, in a cache that has room for every
-/// other plan: tables of those can take the place of its own.
+/// A plan that computes what the model computes, in a cache with room for every
+/// other plan, so that their tables can replace its own.
 Plan makeCalibrationPlan(size_t layers, size_t kvHeads);
 
-/// Reads what a plan's JSON text says of heads, whoever wrote it.
+/// Reads the heads from a plan's JSON text, which is untrusted.
 Status parsePlan(std::string_view text, Plan &plan);
 /// `contract` is the JSON text of how the plan was found, or empty.
 std::string printPlan(const Plan &plan, const std::string &contract = {});
@@ -87,7 +89,7 @@ struct CacheLayout {
   int64_t units = 0; ///< of units and weights, at least one
 };
 
-/// The layout for `context` tokens, or why there is none.
+/// The layout for `context` tokens; an error if its rows cannot be numbered.
 Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
 
 /// The table of `plan` in a cache that was laid out for another one, `table`,
@@ -96,7 +98,7 @@ Status fitPlan(const Plan &plan, std::span<const float> table, int64_t context,
                std::vector<float> &result);
 
 /// Whether a head sees a window without sinks and has no room for anything
-/// else: in a module for calibration, one that has it by the model.
+/// else: in a module for calibration, this is a window of the model's own.
 bool isOwnWindow(const HeadPlace &place);
 
 /// The name of the weight that holds a layout's table.

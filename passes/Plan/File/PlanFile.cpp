@@ -31,7 +31,8 @@ Status gist::findLayers(const PlanJson &json, const PlanJson *&layers) {
   return {};
 }
 
-/// `name`, written as seen from `folder`, as seen from here.
+/// Makes `name`, which is relative to `folder`, relative to the working
+/// directory.
 static void findBeside(const std::string &folder, std::string &name) {
   if (!name.empty())
     name = (std::filesystem::path(folder) / name).string();

@@ -23,9 +23,9 @@
 namespace gist {
 
 struct PlanFile {
-  /// The plan is `selections`; otherwise it is the others.
+  /// True: the plan is `selections`; false: the other members.
   bool isOfSelections = false;
-  Plan heads; ///< its layers are empty where the plan says nothing of heads
+  Plan heads; ///< without layers if the plan has no heads
   LinearPlan linears;
   DepthPlan depths;
   SelectionPlan selections;
@@ -40,8 +40,8 @@ struct PlanFile {
   }
 };
 
-/// Reads a plan of any kind from JSON text, whoever wrote it. `folder` is where
-/// the plan lies.
+/// Reads a plan of any kind from JSON text, which is untrusted. `folder` is the
+/// plan's folder.
 Status parsePlanFile(std::string_view text, const std::string &folder,
                      PlanFile &plan);
 /// Opens the file and reads it.

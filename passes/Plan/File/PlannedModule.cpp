@@ -76,7 +76,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   std::memcpy(found.table.data(), bytes.data, bytes.size);
   found.shape.layers = weight->shape[0];
   found.shape.kvHeads = weight->shape[1];
-  // Shapes come from a file; heads() is only used after these checks.
+  // Shapes come from a file, so heads() is used only after these checks.
   if (found.shape.layers < 1 || found.shape.kvHeads < 1 ||
       found.table.size() !=
           static_cast<uint64_t>(found.shape.heads()) * kNumHeadFields)
@@ -92,8 +92,8 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
     return Status::error(
         Code::BadFile,
         "the module does not record how many heads queries have");
-  // The compiler makes calls as long as the plan's block: that is how a call
-  // never crosses one.
+  // The compiler limits calls to the plan's block, so that a call never crosses
+  // a block boundary.
   found.block = spec.model.prefillChunk;
   uint32_t capacity = module.findSymbol(kSymbolCapacity);
   if (found.block < 1 || capacity == kNone)

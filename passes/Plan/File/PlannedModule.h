@@ -27,7 +27,7 @@ struct PlannedModule {
   /// Bytes of a dense cache for as many tokens.
   uint64_t denseBytes() const;
   /// Of a module for calibration: whether a plan may choose what this head
-  /// does. A window that the model itself has is not a plan's to change.
+  /// does. It cannot change a window of the model's own.
   bool isChosen(size_t head) const;
   int64_t countChosen() const;
 };

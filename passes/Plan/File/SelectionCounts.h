@@ -10,17 +10,17 @@
 
 namespace gist {
 
-/// How a set of representatives differs from that of the layer before; sums
-/// over texts are the same of all of them.
+/// How a set of representatives differs from that of the layer before; counts
+/// of several texts add up.
 struct SelectionCounts {
   double before = 0; ///< representatives of the layer before
   double removed = 0, added = 0;
 
-  /// The share of the inherited set that changed; nothing where none was.
+  /// The share of the inherited set that changed; 0 without an inherited set.
   double turnover() const {
     return before > 0 ? (removed + added) / before : 0;
   }
-  /// What both sets have, over what either has.
+  /// Size of the intersection over size of the union.
   double jaccard() const {
     return before + added > 0 ? (before - removed) / (before + added) : 1;
   }

@@ -13,7 +13,7 @@
 using namespace gist;
 using Json = PlanJson;
 
-/// Refuses an object with a member that is none of `names`.
+/// Refuses an object with a member that is not in `names`.
 static Status checkNames(const Json &object,
                          std::initializer_list<const char *> names) {
   if (!object.is_object())
@@ -23,13 +23,13 @@ static Status checkNames(const Json &object,
       std::string known;
       for (const char *each : names)
         known += (known.empty() ? "" : ", ") + std::string(each);
-      return Status::error(Code::BadFile, "'%s' is unknown; there are %s",
+      return Status::error(Code::BadFile, "'%s' is unknown; expected one of %s",
                            name.c_str(), known.c_str());
     }
   return {};
 }
 
-/// Reads the word `name`, if it is there, which is one of `words`.
+/// Reads the optional member `name`, which must be one of `words`.
 static Status readWord(const Json &object, const char *name,
                        std::initializer_list<const char *> words,
                        std::string &value) {
@@ -91,7 +91,8 @@ static Status readTaus(const Json &object, std::vector<double> &taus) {
   return {};
 }
 
-/// The subspace of a selection, where it has one that is of use.
+/// Reads the optional subspace of a selection, and refuses one without an
+/// effect.
 static Status readSubspace(const Json &json, SelectionChoice &choice) {
   std::optional<int64_t> k;
   GIST_TRY(readCount(json, "k", 1, k));
@@ -162,8 +163,8 @@ SelectionPlan gist::makeCalibrationSelections(size_t layers, size_t kvHeads) {
   SelectionLayer layer;
   layer.selection.emplace();
   layer.selection->on = "keys";
-  // Zeros keep everything: the module does what the model does, until other
-  // taus take their place.
+  // Zeros keep every token: the module computes what the model computes, until
+  // other taus replace them.
   layer.selection->taus.assign(kvHeads, 0);
   layer.selection->similarity = "signed";
   layer.attend.emplace();

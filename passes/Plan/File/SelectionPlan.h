@@ -36,7 +36,8 @@
 // pairs that the bound decides are not computed in full. The selection is the
 // same.
 //
-// What `"contract"` holds, such as how the plan was found, is for people.
+// `"contract"` says how the plan was found; it does not affect the compiled
+// module.
 //
 // With `"trace": true` a module also gives, for each selection, the rows it
 // looked at and the nearest representative of every token.
@@ -56,7 +57,7 @@
 
 namespace gist {
 
-/// Words are those of the dialect's enums, which this folder does not know.
+/// Words are those of the dialect's enums, which this folder does not include.
 struct SelectionChoice {
   std::string on = "residual";         ///< or "normalised" or "keys"
   std::vector<double> taus;            ///< one, or one for each KV head
@@ -88,8 +89,8 @@ struct SelectionPlan {
   bool isTraced = false;
 };
 
-/// A plan that does what the model does, with a tau for each KV head of each
-/// layer that can be changed in a session: 0 to begin with.
+/// A plan that computes what the model computes, with a tau for each KV head of
+/// each layer, 0 at first, that a session can change.
 SelectionPlan makeCalibrationSelections(size_t layers, size_t kvHeads);
 
 } // namespace gist

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Counts what attention on a cache of clusters does, from what the cache says
-// of itself after every call: rows that queries see, and clusters that tokens
+// Counts what attention on a cache of clusters does, from the cache's own
+// counts after every call: rows that queries see, and clusters that tokens
 // leaving a window are compared with. Dense causal attention is the measure.
 //
 //===----------------------------------------------------------------------===//

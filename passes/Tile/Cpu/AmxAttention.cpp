@@ -358,7 +358,7 @@ Value Attention::emitTiled(Value result) {
   tiled.largest = createBuffer(b, {maxTiles, kTile}, f32);
   tiled.sums = createBuffer(b, {maxTiles, kTile}, f32);
   tiled.positions = createBuffer(b, {maxTiles, kTile}, b.getI32Type());
-  Value tiles = b.divideUp(b.mul(queries, group), kTile);
+  Value tiles = b.ceilDiv(b.mul(queries, group), kTile);
   repeat(b, tiles, 1, [&](Value number) { emitTiledRows(tiled, number); });
   emitSteps({}, [&](Value first, const State &) {
     Value count = countKeys(first);

@@ -176,9 +176,8 @@ void AmxProduct::emitRowNumbers(Value tile, Value row, Value source,
     Value sum = vector::ReductionOp::create(
         b, vector::CombiningKind::ADD,
         arith::ExtSIOp::create(b, b.vectorOf(group, i32), bytes));
-    Value scaled =
-        arith::MulFOp::create(b, arith::SIToFPOp::create(b, f32, sum),
-                              vector::ExtractOp::create(b, scale, i / groups));
+    Value scaled = b.mul(arith::SIToFPOp::create(b, f32, sum),
+                         vector::ExtractOp::create(b, scale, i / groups));
     memref::StoreOp::create(b, scaled, rowSums,
                             ValueRange{tile, row, b.index(i)});
   }
@@ -257,8 +256,7 @@ Values AmxProduct::emitScaled(Value tile, Value block, int64_t slot,
     for (int64_t i = 0; i < rows; ++i) {
       Value row = b.index(i);
       Value sum = load(dots, {b.index(slot), b.index(part), row, zero}, kLanes);
-      Value scale = arith::MulFOp::create(
-          b, d, broadcastFrom(rowScales, {tile, row, block}));
+      Value scale = b.mul(d, broadcastFrom(rowScales, {tile, row, block}));
       total[i] = b.fma(toFloat(sum), scale, total[i]);
       if (m)
         total[i] =
@@ -297,7 +295,7 @@ Value AmxProduct::emitTile(Value columns, Value tile, Value result) {
 
 Value AmxProduct::emit(Value result) {
   Value zero = b.index(0);
-  Value tiles = b.divideUp(b.size(values, 0), rows);
+  Value tiles = b.ceilDiv(b.size(values, 0), rows);
   emitBuffers(llvm::divideCeil(tile.getRows(), rows));
   b.loop(zero, tiles, 1, {}, [&](Value number, ValueRange) {
     repeat(rows, [&](Value row) { emitRow(number, row); });

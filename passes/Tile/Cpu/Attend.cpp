@@ -75,9 +75,7 @@ private:
   Value log(Value members) {
     return math::LogOp::create(b, arith::SIToFPOp::create(b, f32, members));
   }
-  Value timesLog2e(Value x) {
-    return arith::MulFOp::create(b, x, b.constant(std::numbers::log2e));
-  }
+  Value timesLog2e(Value x) { return b.mul(x, b.f32(std::numbers::log2e)); }
   void addTo(Value buffer, ValueRange to, Value from, ValueRange at,
              int64_t size);
 
@@ -109,10 +107,10 @@ Value Attend::countBefore(Value token) {
         Value isOpen = b.compare(CmpIPredicate::slt, low, high);
         Value middle = arith::ShRUIOp::create(b, b.add(low, high), b.index(1));
         // Rounds after the end of the search still read, inside of the list.
-        Value there = b.smaller(middle, b.add(tokens, -1));
+        Value there = b.min(middle, b.add(tokens, -1));
         Value isBefore = b.compare(CmpIPredicate::slt, getId(there), token);
-        return Values{b.choose(b.both(isOpen, isBefore), b.add(middle, 1), low),
-                      b.choose(isOpen, b.choose(isBefore, high, middle), high)};
+        return Values{b.select(b.both(isOpen, isBefore), b.add(middle, 1), low),
+                      b.select(isOpen, b.select(isBefore, high, middle), high)};
       })[0];
 }
 
@@ -127,8 +125,8 @@ Value Attend::findSlot(Value id, Value first, Value last, int64_t step) {
     Value number = b.add(first, next);
     Value isThere = b.compare(CmpIPredicate::sle, number, last);
     Value isNot = b.compare(CmpIPredicate::sgt,
-                            getId(b.choose(isThere, number, last)), id);
-    slot = b.choose(
+                            getId(b.select(isThere, number, last)), id);
+    slot = b.select(
         b.both(isThere, arith::XOrIOp::create(
                             b, isNot,
                             arith::ConstantOp::create(b, b.getBoolAttr(true)))),
@@ -148,8 +146,7 @@ void Attend::addTo(Value buffer, ValueRange to, Value from, ValueRange at,
   source.push_back({});
   for (int64_t i = 0; i < size; i += kLanes) {
     target.back() = source.back() = b.index(i);
-    Value sum = arith::AddFOp::create(b, b.loadVector(buffer, target),
-                                      b.loadF32(from, source));
+    Value sum = b.add(b.loadVector(buffer, target), b.loadF32(from, source));
     b.storeVector(sum, buffer, target);
   }
 }
@@ -158,14 +155,13 @@ void Attend::addTo(Value buffer, ValueRange to, Value from, ValueRange at,
 void Attend::addMembers(Value first, Value last, int64_t step) {
   bool isMean = op.getEffectiveMerge() == Merge::Mean;
   Value low = b.toI32(getId(first)), high = b.toI32(getId(last));
-  b.repeat(b.index(0), older, 1, [&](Value token) {
+  b.forEach(b.index(0), older, 1, [&](Value token) {
     Value id = b.load(nearest, part(token));
     Value isMember = b.both(b.compare(CmpIPredicate::sge, id, low),
                             b.compare(CmpIPredicate::sle, id, high));
-    b.when(isMember, [&] {
+    b.ifThen(isMember, [&] {
       Value slot = findSlot(b.toIndex(id), first, last, step);
-      Value more =
-          arith::AddIOp::create(b, b.load(stepCounts, slot), b.constantI32(1));
+      Value more = arith::AddIOp::create(b, b.load(stepCounts, slot), b.i32(1));
       b.store(more, stepCounts, slot);
       if (!isMean)
         return;
@@ -179,7 +175,7 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
   bool isMean = op.getEffectiveMerge() == Merge::Mean;
   Value zero = b.index(0);
   auto eachRow = [&](Value from, Value to, function_ref<void(Value)> body) {
-    b.repeat(from, to, 1, body);
+    b.forEach(from, to, 1, body);
   };
   auto fill = [&](Value buffer, Value row, int64_t size) {
     for (int64_t i = 0; i < size; i += kLanes)
@@ -188,16 +184,16 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
   eachRow(zero, b.index(step), [&](Value row) {
     fill(stepKeys, row, keySize);
     fill(stepValues, row, valueSize);
-    b.store(b.constantI32(0), stepCounts, row);
-    b.store(b.constant(0), stepBias, row);
+    b.store(b.i32(0), stepCounts, row);
+    b.store(b.f32(0), stepBias, row);
   });
 
   // Clusters come first.
   Value end = b.add(begin, number);
   // A step may have the last clusters and the first tokens.
   Value numClusters =
-      arith::MaxSIOp::create(b, b.sub(b.smaller(end, clusters), begin), zero);
-  b.when(b.compare(CmpIPredicate::sgt, numClusters, zero), [&] {
+      arith::MaxSIOp::create(b, b.sub(b.min(end, clusters), begin), zero);
+  b.ifThen(b.compare(CmpIPredicate::sgt, numClusters, zero), [&] {
     bool isCounted = isMean || op.getCausal();
     if (isCounted)
       addMembers(begin, b.add(begin, b.add(numClusters, -1)), step);
@@ -212,16 +208,12 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
         return;
       }
       Value inverse = b.broadcast(
-          arith::DivFOp::create(b, b.constant(1),
-                                arith::SIToFPOp::create(b, f32, members)),
-          kLanes);
+          b.div(b.f32(1), arith::SIToFPOp::create(b, f32, members)), kLanes);
       for (auto [buffer, size] :
            {std::pair(stepKeys, keySize), std::pair(stepValues, valueSize)})
         for (int64_t i = 0; i < size; i += kLanes) {
           Values at = {row, b.index(i)};
-          b.storeVector(
-              arith::MulFOp::create(b, b.loadVector(buffer, at), inverse),
-              buffer, at);
+          b.storeVector(b.mul(b.loadVector(buffer, at), inverse), buffer, at);
         }
     });
   });
@@ -238,8 +230,8 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
 Value Attend::makePairBias(Value begin, Value number, int64_t step) {
   Value zero = b.index(0), one = b.index(1);
   Value last = b.add(begin, b.add(number, -1));
-  b.repeat(zero, queries, 1, [&](Value query) {
-    b.repeat(zero, b.index(step), kLanes, [&](Value at) {
+  b.forEach(zero, queries, 1, [&](Value query) {
+    b.forEach(zero, b.index(step), kLanes, [&](Value at) {
       b.storeVector(b.splat(kLanes, f32, 0), pairs, {query, at});
     });
   });
@@ -248,38 +240,35 @@ Value Attend::makePairBias(Value begin, Value number, int64_t step) {
   Value newest = getId(b.add(first, b.add(queries, -1)));
   Value query = b.scratch({1}, b.getIndexType());
   b.store(zero, query, zero);
-  b.repeat(zero, b.add(newest, 1), 1, [&](Value token) {
+  b.forEach(zero, b.add(newest, 1), 1, [&](Value token) {
     Value here = b.load(query, zero);
     Value isPast =
         b.compare(CmpIPredicate::sgt, token, getId(b.add(first, here)));
-    here = b.choose(isPast, b.add(here, 1), here);
+    here = b.select(isPast, b.add(here, 1), here);
     b.store(here, query, zero);
     Value id = b.load(nearest, part(token));
     Value isMember = b.both(b.compare(CmpIPredicate::sge, id, low),
                             b.compare(CmpIPredicate::sle, id, high));
-    b.when(isMember, [&] {
+    b.ifThen(isMember, [&] {
       Values at = {here, findSlot(b.toIndex(id), begin, last, step)};
-      b.store(arith::AddFOp::create(b, b.load(pairs, at), b.constant(1)), pairs,
-              at);
+      b.store(b.add(b.load(pairs, at), b.f32(1)), pairs, at);
     });
   });
   // Each member was counted at one query; sums over the queries before make it
   // count for all later ones.
-  b.repeat(one, queries, 1, [&](Value row) {
-    b.repeat(zero, b.index(step), kLanes, [&](Value at) {
+  b.forEach(one, queries, 1, [&](Value row) {
+    b.forEach(zero, b.index(step), kLanes, [&](Value at) {
       Value before = b.loadVector(pairs, {b.add(row, -1), at});
-      Value sum =
-          arith::AddFOp::create(b, before, b.loadVector(pairs, {row, at}));
+      Value sum = b.add(before, b.loadVector(pairs, {row, at}));
       b.storeVector(sum, pairs, {row, at});
     });
   });
   // Without members it is a representative that the query does not see.
-  b.repeat(zero, queries, 1, [&](Value row) {
-    b.repeat(zero, number, 1, [&](Value at) {
+  b.forEach(zero, queries, 1, [&](Value row) {
+    b.forEach(zero, number, 1, [&](Value at) {
       Value members = b.load(pairs, {row, at});
-      Value isNone =
-          b.compare(arith::CmpFPredicate::OEQ, members, b.constant(0));
-      b.store(b.choose(isNone, b.constant(0),
+      Value isNone = b.compare(arith::CmpFPredicate::OEQ, members, b.f32(0));
+      b.store(b.select(isNone, b.f32(0),
                        timesLog2e(math::LogOp::create(b, members))),
               pairs, {row, at});
     });
@@ -314,11 +303,11 @@ void Attend::writeRow(Value tile, Value row, Value token) {
 void Attend::emitCopy(Value start, CpuAttentionAttr tile, int64_t limit) {
   Value zero = b.index(0), total = getCount();
   first = start;
-  queries = b.smaller(b.sub(total, first), b.index(limit));
-  b.when(b.compare(CmpIPredicate::sgt, queries, zero), [&] {
+  queries = b.min(b.sub(total, first), b.index(limit));
+  b.ifThen(b.compare(CmpIPredicate::sgt, queries, zero), [&] {
     Value query = b.toBuffer(op.getQuery());
     Value gathered = b.scratch({limit, group, keySize}, f32);
-    b.repeat(zero, queries, 1, [&](Value row) {
+    b.forEach(zero, queries, 1, [&](Value row) {
       Value token = getId(b.add(first, row));
       for (int64_t member = 0; member < group; ++member)
         for (int64_t i = 0; i < keySize; i += kLanes) {
@@ -348,11 +337,11 @@ void Attend::emitCopy(Value start, CpuAttentionAttr tile, int64_t limit) {
         emitAttention(b, what, tile, b.empty({limit, group, valueSize}, f32));
     Value last = b.add(first, b.add(queries, -1));
     Value low = b.toI32(getId(first)), high = b.toI32(getId(last));
-    b.repeat(zero, b.size(op.getKey(), 0), 1, [&](Value token) {
+    b.forEach(zero, b.size(op.getKey(), 0), 1, [&](Value token) {
       Value id = b.load(nearest, part(token));
       Value isMember = b.both(b.compare(CmpIPredicate::sge, id, low),
                               b.compare(CmpIPredicate::sle, id, high));
-      b.when(isMember, [&] {
+      b.ifThen(isMember, [&] {
         writeRow(result, findSlot(b.toIndex(id), first, last, limit), token);
       });
     });
@@ -398,8 +387,8 @@ void Attend::emitKeys(Value start, CpuAttentionAttr tile, int64_t limit) {
   };
   Value result =
       emitAttention(b, what, tile, b.empty({limit, group, valueSize}, f32));
-  b.repeat(zero, queries, 1,
-           [&](Value row) { writeRow(result, row, b.add(first, row)); });
+  b.forEach(zero, queries, 1,
+            [&](Value row) { writeRow(result, row, b.add(first, row)); });
 }
 
 void Attend::emit(Value start, Value kvHead, CpuAttentionAttr tile,

@@ -160,7 +160,7 @@ private:
   Value getPair(Value row) { return divide(row, 2, false); }
   /// Pairs of rows in whole tiles.
   Value countPairs() {
-    return b.mul(b.divideUp(b.mul(queries, group), rowsAtOnce), rowsAtOnce / 2);
+    return b.mul(b.ceilDiv(b.mul(queries, group), rowsAtOnce), rowsAtOnce / 2);
   }
   /// sum + x y, squares of 2 x 2.
   Value multiply(Value sum, Value x, Value y) {

@@ -133,7 +133,7 @@ Bf16Product::Numbers Bf16Product::subtract(const Numbers &numbers, Value near) {
   for (int64_t half = 0; half < 2; ++half) {
     Value part = arith::ExtFOp::create(b, b.vectorOf(kTile, f32),
                                        b.slice(near, half * kTile, kTile));
-    result[half] = arith::SubFOp::create(b, numbers[half], part);
+    result[half] = b.sub(numbers[half], part);
   }
   return result;
 }
@@ -245,7 +245,7 @@ Value Bf16Product::emitTurned(Value column, Value number, int64_t ofRows,
       Values at = {b.add(firstRow, i), b.add(column, side * kTile)};
       Value old = b.read(result, at, b.vectorOf(kTile, f32));
       Value sum = load(turned, {i, b.index(side * kTile)});
-      result = b.write(arith::AddFOp::create(b, old, sum), result, at);
+      result = b.write(b.add(old, sum), result, at);
     }
     return Values{result};
   })[0];
@@ -284,7 +284,7 @@ Value Bf16Product::emitSquare(Value column, Value pair, Value result) {
 Value Bf16Product::emit(Value result) {
   constexpr int64_t kSquare = kSide * kTile;
   Value zero = b.index(0);
-  Value pairs = b.divideUp(b.size(x, 0), kSquare);
+  Value pairs = b.ceilDiv(b.size(x, 0), kSquare);
   emitBuffers();
   return b.loop(zero, b.index(depth), tile.getDepth(), result,
                 [&](Value first, ValueRange outer) {

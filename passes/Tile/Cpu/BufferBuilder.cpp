@@ -71,87 +71,12 @@ void BufferBuilder::storeVector(Value vector, Value buffer,
 }
 
 Value BufferBuilder::loadF32(Value buffer, ValueRange indices, int64_t lanes) {
-  Value loaded = loadVector(buffer, indices, lanes);
-  if (getElementTypeOrSelf(loaded.getType()).isF32())
-    return loaded;
-  return arith::ExtFOp::create(*this, vectorOf(lanes, getF32Type()), loaded);
+  return toF32(loadVector(buffer, indices, lanes));
 }
 
 void BufferBuilder::storeF32(Value vector, Value buffer, ValueRange indices) {
   Type element = getElementTypeOrSelf(buffer.getType());
-  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  if (!element.isF32())
-    vector = arith::TruncFOp::create(*this, vectorOf(lanes, element), vector);
-  storeVector(vector, buffer, indices);
-}
-
-Value BufferBuilder::constant(double value) {
-  return arith::ConstantOp::create(*this, getF32FloatAttr(value));
-}
-
-Value BufferBuilder::constantI32(int64_t value) {
-  return arith::ConstantOp::create(*this, getI32IntegerAttr(value));
-}
-
-Value BufferBuilder::toI32(Value index) {
-  return arith::IndexCastOp::create(*this, getI32Type(), index);
-}
-
-Value BufferBuilder::toIndex(Value i32) {
-  return arith::IndexCastOp::create(*this, getIndexType(), i32);
-}
-
-Value BufferBuilder::compare(arith::CmpIPredicate predicate, Value x, Value y) {
-  return arith::CmpIOp::create(*this, predicate, x, y);
-}
-
-Value BufferBuilder::compare(arith::CmpFPredicate predicate, Value x, Value y) {
-  return arith::CmpFOp::create(*this, predicate, x, y);
-}
-
-Value BufferBuilder::both(Value x, Value y) {
-  return arith::AndIOp::create(*this, x, y);
-}
-
-Value BufferBuilder::sub(Value x, Value y) {
-  return arith::SubIOp::create(*this, x, y);
-}
-
-Value BufferBuilder::multiply(Value x, Value y) {
-  return arith::MulIOp::create(*this, x, y);
-}
-
-Value BufferBuilder::choose(Value condition, Value x, Value y) {
-  return arith::SelectOp::create(*this, condition, x, y);
-}
-
-Value BufferBuilder::smaller(Value x, Value y) {
-  return arith::MinSIOp::create(*this, x, y);
-}
-
-void BufferBuilder::when(Value condition, function_ref<void()> body) {
-  auto choice = scf::IfOp::create(*this, condition, /*withElseRegion=*/false);
-  InsertionGuard guard(*this);
-  setInsertionPoint(choice.thenBlock()->getTerminator());
-  body();
-}
-
-void BufferBuilder::repeat(Value lower, Value upper, int64_t step,
-                           function_ref<void(Value)> body) {
-  loop(lower, upper, step, {}, [&](Value i, ValueRange) {
-    body(i);
-    return Values{};
-  });
-}
-
-void BufferBuilder::repeatWhile(function_ref<Value()> body) {
-  auto loop = scf::WhileOp::create(*this, TypeRange(), ValueRange());
-  InsertionGuard guard(*this);
-  createBlock(&loop.getBefore());
-  // All of the work is in the condition: do { body } while.
-  scf::ConditionOp::create(*this, body(), ValueRange());
-  createBlock(&loop.getAfter());
-  scf::YieldOp::create(*this);
+  storeVector(convert(vector, element), buffer, indices);
 }
 
 static constexpr int64_t kWordBytes = 4;

@@ -45,24 +45,6 @@ public:
                    int64_t lanes = kLanes);
   void storeVector(Value vector, Value buffer, mlir::ValueRange indices);
 
-  Value constant(double value);
-  Value constantI32(int64_t value);
-  Value toI32(Value index);
-  Value toIndex(Value i32);
-  Value compare(mlir::arith::CmpIPredicate predicate, Value x, Value y);
-  Value compare(mlir::arith::CmpFPredicate predicate, Value x, Value y);
-  Value both(Value x, Value y);
-  Value sub(Value x, Value y);
-  Value multiply(Value x, Value y);
-  Value choose(Value condition, Value x, Value y);
-  Value smaller(Value x, Value y);
-
-  void when(Value condition, llvm::function_ref<void()> body);
-  void repeat(Value lower, Value upper, int64_t step,
-              llvm::function_ref<void(Value)> body);
-  /// Runs `body` until it gives false.
-  void repeatWhile(llvm::function_ref<Value()> body);
-
   /// A word that workgroups share: what was written before a release is seen
   /// after an acquire that reads it.
   Value acquire(Value buffer, Value index);

@@ -10,23 +10,8 @@
 
 #include "dialect/GistClusterOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/Tile/Cpu/TileBuilder.h"
 
 namespace gist {
-
-/// What the table of heads says of one KV head, as index values and an f32.
-struct HeadPlan {
-  /// `read` loads a number of the head from the table.
-  HeadPlan(TileBuilder &b,
-           llvm::function_ref<mlir::Value(HeadField field)> read);
-
-  /// The row of the ring that token `t` is in.
-  mlir::Value getRingRow(TileBuilder &b, mlir::Value t) const;
-  /// max(0, x - window), or 0 for a head without one.
-  mlir::Value getFirstExact(TileBuilder &b, mlir::Value x) const;
-
-  mlir::Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
-};
 
 /// A tile of one KV head as loops over vectors.
 mlir::LogicalResult lowerClusterAttention(mlir::RewriterBase &rewriter,

@@ -15,9 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/ClusterHead.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
@@ -70,17 +70,16 @@ private:
     Value score, cluster;
   };
 
-  HeadPlan readPlan(Value layer, Value head);
-  Value absorbTogether(const HeadPlan &plan, Value token, int64_t tokens,
+  ClusterHead readPlan(Value layer, Value head);
+  Value absorbTogether(const ClusterHead &plan, Value token, int64_t tokens,
                        Value count);
-  SmallVector<Nearest> findNearest(const HeadPlan &plan, ArrayRef<Value> rows,
-                                   Value count);
-  Nearest findLast(const HeadPlan &plan, Value row, Value begin, Value end,
+  SmallVector<Nearest> findNearest(const ClusterHead &plan,
+                                   ArrayRef<Value> rows, Value count);
+  Nearest findLast(const ClusterHead &plan, Value row, Value begin, Value end,
                    Nearest nearest);
-  Value getInverseNorm(Value row);
-  Value join(const HeadPlan &plan, Value token, Value row, Value inverse,
+  Value join(const ClusterHead &plan, Value token, Value row, Value inverse,
              const Nearest &nearest, Value count);
-  void mix(const HeadPlan &plan, Value row, Value cluster, Value isNew,
+  void mix(const ClusterHead &plan, Value row, Value cluster, Value isNew,
            Value inverse);
   void mixRow(Value rows, Value from, Value to, Value n);
 
@@ -102,9 +101,9 @@ private:
 };
 } // namespace
 
-HeadPlan ClusterUpkeep::readPlan(Value layer, Value head) {
-  return HeadPlan(b, [&](HeadField field) {
-    return b.load(heads, {layer, head, b.index(static_cast<int64_t>(field))});
+ClusterHead ClusterUpkeep::readPlan(Value layer, Value head) {
+  return ClusterHead(b, b.getI64Type(), [&](Value column) {
+    return b.load(heads, {layer, head, column});
   });
 }
 
@@ -119,29 +118,18 @@ Value ClusterUpkeep::dot(Value x, Value i, Value y, Value j) {
                                      arith::FastMathFlags::reassoc);
 }
 
-/// One over the norm of the key in `row`, 0 where it has no direction.
-Value ClusterUpkeep::getInverseNorm(Value row) {
-  Value norm = math::SqrtOp::create(b, dot(keys, row, keys, row));
-  // False for NaN, too.
-  Value hasDirection =
-      b.both(b.compare(CmpFPredicate::OGT, norm, b.constant(0)),
-             b.compare(CmpFPredicate::OLT, norm, b.constant(kInfinity)));
-  Value inverse = arith::DivFOp::create(b, b.constant(1), norm);
-  return b.choose(hasDirection, inverse, b.constant(0));
-}
-
 /// The better of `nearest` and the clusters [begin, end), one at a time.
-ClusterUpkeep::Nearest ClusterUpkeep::findLast(const HeadPlan &plan, Value row,
-                                               Value begin, Value end,
-                                               Nearest nearest) {
+ClusterUpkeep::Nearest ClusterUpkeep::findLast(const ClusterHead &plan,
+                                               Value row, Value begin,
+                                               Value end, Nearest nearest) {
   Values found = b.loop(begin, end, 1, {nearest.score, nearest.cluster},
                         [&](Value j, ValueRange carried) {
                           Value score =
                               dot(keys, row, units, b.add(plan.unit, j));
                           Value isBetter =
                               b.compare(CmpFPredicate::OGT, score, carried[0]);
-                          return Values{b.choose(isBetter, score, carried[0]),
-                                        b.choose(isBetter, j, carried[1])};
+                          return Values{b.select(isBetter, score, carried[0]),
+                                        b.select(isBetter, j, carried[1])};
                         });
   return {found[0], found[1]};
 }
@@ -149,7 +137,7 @@ ClusterUpkeep::Nearest ClusterUpkeep::findLast(const HeadPlan &plan, Value row,
 /// The best of the first `count` clusters for the keys in `rows`. Products with
 /// units are not scaled: a key's norm changes no comparison.
 SmallVector<ClusterUpkeep::Nearest>
-ClusterUpkeep::findNearest(const HeadPlan &plan, ArrayRef<Value> rows,
+ClusterUpkeep::findNearest(const ClusterHead &plan, ArrayRef<Value> rows,
                            Value count) {
   auto numRows = static_cast<int64_t>(rows.size());
   Type f32 = b.getF32Type(), i32 = b.getI32Type();
@@ -187,15 +175,15 @@ ClusterUpkeep::findNearest(const HeadPlan &plan, ArrayRef<Value> rows,
           // stays.
           Value isBetter =
               b.compare(CmpFPredicate::OGT, scores, carried[2 * i]);
-          next.push_back(b.choose(isBetter, scores, carried[2 * i]));
-          next.push_back(b.choose(isBetter, ids, carried[2 * i + 1]));
+          next.push_back(b.select(isBetter, scores, carried[2 * i]));
+          next.push_back(b.select(isBetter, ids, carried[2 * i + 1]));
         }
         return next;
       });
   SmallVector<Nearest> all;
   for (int64_t i = 0; i < numRows; ++i) {
     // Ties go to the smallest number, whatever its lane.
-    Nearest best = {b.constant(-kInfinity), b.index(-1)};
+    Nearest best = {b.f32(-kInfinity), b.index(-1)};
     for (int64_t n = 0; n < kTogether; ++n) {
       Value score = vector::ExtractOp::create(b, state[2 * i], n);
       Value number =
@@ -205,8 +193,8 @@ ClusterUpkeep::findNearest(const HeadPlan &plan, ArrayRef<Value> rows,
                  b.compare(CmpIPredicate::slt, number, best.cluster));
       Value isBetter = arith::OrIOp::create(
           b, b.compare(CmpFPredicate::OGT, score, best.score), isEarlier);
-      best = {b.choose(isBetter, score, best.score),
-              b.choose(isBetter, number, best.cluster)};
+      best = {b.select(isBetter, score, best.score),
+              b.select(isBetter, number, best.cluster)};
     }
     all.push_back(findLast(plan, rows[i], whole, count, best));
   }
@@ -215,92 +203,71 @@ ClusterUpkeep::findNearest(const HeadPlan &plan, ArrayRef<Value> rows,
 
 /// rows[to] becomes (n rows[to] + rows[from]) / (n + 1).
 void ClusterUpkeep::mixRow(Value rows, Value from, Value to, Value n) {
-  Value total = arith::AddFOp::create(b, n, b.constant(1));
-  Value share = b.broadcast(
-      arith::DivFOp::create(b, b.constant(1), total).getResult(), lanes);
-  Value isFirst = b.compare(CmpFPredicate::OEQ, n, b.constant(0));
+  Value total = b.add(n, b.f32(1));
+  Value share = b.broadcast(b.div(b.f32(1), total), lanes);
+  Value isFirst = b.compare(CmpFPredicate::OEQ, n, b.f32(0));
   forVectors(rows, [&](Value at) {
     Value x = b.loadF32(rows, {from, at}, lanes);
     Value old = b.loadF32(rows, {to, at}, lanes);
-    Value mean = b.fma(share, arith::SubFOp::create(b, x, old), old);
+    Value mean = b.fma(share, b.sub(x, old), old);
     // Before the first member the row is uninitialised.
-    b.storeF32(b.choose(isFirst, x, mean), rows, {to, at});
+    b.storeF32(b.select(isFirst, x, mean), rows, {to, at});
   });
 }
 
 /// Adds the token in `row` of the ring to a cluster.
-void ClusterUpkeep::mix(const HeadPlan &plan, Value row, Value cluster,
+void ClusterUpkeep::mix(const ClusterHead &plan, Value row, Value cluster,
                         Value isNew, Value inverse) {
   Value unit = b.add(plan.unit, cluster), mean = b.add(plan.meanRow, cluster);
-  Value n = b.choose(isNew, b.constant(0), b.load(weights, unit));
-  b.when(isNew, [&] {
-    Value isNothing = b.compare(CmpFPredicate::OEQ, inverse, b.constant(0));
+  Value n = b.select(isNew, b.f32(0), b.load(weights, unit));
+  b.ifThen(isNew, [&] {
+    Value isNothing = b.compare(CmpFPredicate::OEQ, inverse, b.f32(0));
     Value factor = b.broadcast(inverse, lanes);
     Value zeros = b.splat(lanes, b.getF32Type(), 0);
     forVectors(keys, [&](Value at) {
-      Value x =
-          arith::MulFOp::create(b, b.loadF32(keys, {row, at}, lanes), factor);
-      b.storeF32(b.choose(isNothing, zeros, x), units, {unit, at});
+      Value x = b.mul(b.loadF32(keys, {row, at}, lanes), factor);
+      b.storeF32(b.select(isNothing, zeros, x), units, {unit, at});
     });
   });
   mixRow(keys, row, mean, n);
   mixRow(values, row, mean, n);
-  b.store(arith::AddFOp::create(b, n, b.constant(1)), weights, unit);
+  b.store(b.add(n, b.f32(1)), weights, unit);
 }
 
 /// Puts a token into a cluster, or drops it; its key is in `row`. Returns how
 /// many clusters there are then.
-Value ClusterUpkeep::join(const HeadPlan &plan, Value token, Value row,
+Value ClusterUpkeep::join(const ClusterHead &plan, Value token, Value row,
                           Value inverse, const Nearest &nearest, Value count) {
-  Value cosine = arith::MulFOp::create(b, nearest.score, inverse);
-  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
-  Value zero = b.index(0);
-  Value hasDirection = b.compare(CmpFPredicate::ONE, inverse, b.constant(0));
-  Value isSink = b.compare(CmpIPredicate::sge, plan.sinks, zero);
-  Value hasRoom = b.compare(CmpIPredicate::slt, count, plan.capacity);
-  Value likeness = createLikeness(b, cosine, token, plan.theta);
-  Value isAlike =
-      b.both(hasDirection, b.compare(CmpFPredicate::OGE, likeness, plan.theta));
-  Value joins = b.choose(isSink, no, isAlike);
-  Value mayFound = b.choose(
-      isSink, b.compare(CmpIPredicate::slt, count, plan.sinks), hasRoom);
-  Value founds = b.choose(joins, no, b.both(mayFound, hasRoom));
-  Value hasOwner = b.both(hasDirection,
-                          b.compare(CmpIPredicate::sge, nearest.cluster, zero));
-  // Without room for another cluster a token joins the nearest, alike or not.
-  Value joinsAnyway = b.choose(isSink, no, hasOwner);
-  b.when(arith::OrIOp::create(b, founds, joinsAnyway), [&] {
-    mix(plan, row, b.choose(founds, count, nearest.cluster), founds, inverse);
-  });
-  return b.choose(founds, b.add(count, 1), count);
+  Value cosine = b.mul(nearest.score, inverse);
+  ClusterHead::Choice choice =
+      plan.choose(b, token, inverse, cosine, nearest.cluster, count);
+  b.ifThen(choice.takesPart,
+           [&] { mix(plan, row, choice.cluster, choice.founds, inverse); });
+  return b.select(choice.founds, b.add(count, 1), count);
 }
 
 /// Absorbs a few neighbours from `token` on; returns how many clusters there
 /// are then.
-Value ClusterUpkeep::absorbTogether(const HeadPlan &plan, Value token,
+Value ClusterUpkeep::absorbTogether(const ClusterHead &plan, Value token,
                                     int64_t tokens, Value count) {
   Values rows;
   for (int64_t i = 0; i < tokens; ++i)
-    rows.push_back(plan.getRingRow(b, b.add(token, i)));
+    rows.push_back(plan.getRow(b, b.add(token, i)));
   SmallVector<Nearest> nearest = findNearest(plan, rows, count);
   Value now = count;
   for (int64_t i = 0; i < tokens; ++i) {
     // Those that the neighbours before it have founded.
     if (i > 0)
       nearest[i] = findLast(plan, rows[i], count, now, nearest[i]);
-    now = join(plan, b.add(token, i), rows[i], getInverseNorm(rows[i]),
-               nearest[i], now);
+    Value inverse = createInverseNorm(b, dot(keys, rows[i], keys, rows[i]));
+    now = join(plan, b.add(token, i), rows[i], inverse, nearest[i], now);
   }
   return now;
 }
 
 void ClusterUpkeep::emitAbsorb(Value layer, Value head) {
-  HeadPlan plan = readPlan(layer, head);
-  Value zero = b.index(0);
-  Value isBlock = b.compare(
-      CmpIPredicate::eq, arith::RemUIOp::create(b, past, b.index(block)), zero);
-  Value hasWindow = b.compare(CmpIPredicate::sge, plan.window, zero);
-  b.when(b.both(isBlock, hasWindow), [&] {
+  ClusterHead plan = readPlan(layer, head);
+  b.ifThen(plan.letsTokensLeave(b, past, block), [&] {
     Value end = plan.getFirstExact(b, past);
     Value begin = plan.getFirstExact(b, b.add(past, -block));
     Value whole = b.add(begin, b.roundDown(b.sub(end, begin), kTogether));
@@ -318,9 +285,9 @@ void ClusterUpkeep::emitAbsorb(Value layer, Value head) {
 
 void ClusterUpkeep::emitAppend(Value layer, Value head, Value begin,
                                Value end) {
-  HeadPlan plan = readPlan(layer, head);
-  b.repeat(begin, end, 1, [&](Value i) {
-    Value row = plan.getRingRow(b, b.add(past, i));
+  ClusterHead plan = readPlan(layer, head);
+  b.forEach(begin, end, 1, [&](Value i) {
+    Value row = plan.getRow(b, b.add(past, i));
     for (auto [source, cache] :
          {std::pair(key, keys), std::pair(value, values)})
       forVectors(cache, [&, source = source, cache = cache](Value at) {
@@ -400,7 +367,7 @@ FailureOr<scf::ForallOp> gist::distributeClusterUpdate(RewriterBase &rewriter,
   return distribute(
       rewriter, op, {heads, size}, {1, kAppended},
       [&](BufferBuilder &b, ClusterUpkeep &upkeep, ValueRange at) {
-        Value end = b.smaller(b.add(at[1], kAppended), tokens);
+        Value end = b.min(b.add(at[1], kAppended), tokens);
         upkeep.emitAppend(layer, at[0], at[1], end);
       });
 }

@@ -16,8 +16,6 @@
 #include "passes/Tile/Cpu/Experts.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
 #include "passes/Tile/Cpu/Selection.h"
-#include "passes/Tile/Cpu/StoredBlocks.h"
-#include "passes/Tile/Cpu/WholeRows.h"
 
 #include <array>
 
@@ -114,97 +112,13 @@ static bool arePanelsFilled(linalg::LinalgOp product,
 /// kernel, less what follows the product.
 static constexpr int64_t kMostScratch = 768 << 10;
 
-/// Whether a product can be of whole numbers: f32 with the blocks that its
-/// weight is dequantised from.
-static bool isForWholeNumbers(linalg::LinalgOp product) {
-  Value x = product.getDpsInputOperand(0)->get();
-  return getElementTypeOrSelf(x).isF32() &&
-         StoredBlocks::find(product.getDpsInputOperand(1)->get());
-}
-
-/// What products of whole numbers may keep on the stack, which is small on
-/// threads that the runtime did not create.
-static constexpr int64_t kMostStack = 112 << 10;
-
-/// The ops that go on with the results of a product, each of which reads those
-/// of a whole workgroup from the stack.
-static int64_t countFollowers(linalg::LinalgOp product) {
-  return llvm::count_if(*product->getBlock(), [&](Operation &op) {
-    return product->isBeforeInBlock(&op) && isa<linalg::LinalgOp>(op);
-  });
-}
-
-/// Products in f32 whose rows are whole numbers: sdot for one row, smmla for
-/// many. Null where the target has neither, or where sizes do not fit.
-static CpuProductAttr getWholeNumberTile(linalg::LinalgOp product,
-                                         const TargetInfo &target) {
-  if (!isForWholeNumbers(product))
-    return {};
-  auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  bool hasPairs = target.integerInstruction == Instruction::Smmla;
-  if (type.getDimSize(0) == 1)
-    return hasPairs || target.integerInstruction == Instruction::Sdot
-               ? getMatmulTile(product->getContext(), kPartialSums,
-                               target.lanes, type.getDimSize(1), 1,
-                               kPartialSums.workgroupColumns, Instruction::Sdot)
-               : CpuProductAttr();
-  // Rows are turned for each workgroup, so it has many columns.
-  MatmulShape shape = {64, 512, 4, 8};
-  if (int64_t followers = countFollowers(product)) {
-    shape.workgroupRows = 32;
-    int64_t scratch =
-        getWholeRowsScratch(shape.workgroupRows, shape.registerColumns);
-    shape.workgroupColumns =
-        llvm::alignDown((kMostStack - scratch) /
-                            (followers * shape.workgroupRows * sizeof(float)),
-                        shape.registerColumns);
-    // So much follows that panels, which are narrow, are better.
-    if (shape.workgroupColumns < 8 * shape.registerColumns)
-      return {};
-  }
-  auto w =
-      cast<RankedTensorType>(product.getDpsInputOperand(1)->get().getType());
-  if (!hasPairs || !w.hasStaticShape() ||
-      w.getDimSize(0) % shape.registerColumns != 0)
-    return {};
-  return getMatmulTile(product->getContext(), shape, target.lanes,
-                       w.getDimSize(0), shape.registerColumns,
-                       shape.workgroupColumns, Instruction::Smmla);
-}
-
 static LogicalResult verifyProduct(func::FuncOp kernel) {
   if (failed(expectTile<CpuProductAttr>(kernel)))
     return failure();
   auto tile = cast<CpuProductAttr>(kernel->getAttr(kTileAttr));
-  linalg::LinalgOp product = findTransposedMatmul(kernel);
   if (tile.getInstruction() == Instruction::Fma)
     return success();
-  auto w =
-      cast<RankedTensorType>(product.getDpsInputOperand(1)->get().getType());
-  auto result = cast<RankedTensorType>(product->getResult(0).getType());
-  bool isOne = tile.getInstruction() == Instruction::Sdot;
-  bool isKnown = isOne || tile.getInstruction() == Instruction::Smmla;
-  if (!isKnown || !isForWholeNumbers(product) ||
-      (result.getDimSize(0) == 1) != isOne)
-    return kernel.emitError("expects a product of ")
-           << (isOne ? "one f32 row" : "f32 rows")
-           << " with blocks of 32 numbers in 4 or 8 bits for " << tile;
-  if (isOne)
-    return success();
-  int64_t columns = tile.getRegisters()[1];
-  if (tile.getRegisters()[0] % 2 != 0 || columns % 4 != 0)
-    return kernel.emitError("expects registers for pairs of rows and fours of "
-                            "columns, got ")
-           << tile;
-  if (!w.hasStaticShape() || w.getDimSize(0) % columns != 0 ||
-      tile.getColumns() % columns != 0)
-    return kernel.emitError("expects a weight and workgroups of multiples of ")
-           << columns << " columns for " << tile;
-  if (int64_t bytes = getWholeRowsScratch(tile.getRows(), columns);
-      bytes > kMostScratch)
-    return kernel.emitError("expects rows that take at most ")
-           << kMostScratch << " bytes of scratch, got " << bytes;
-  return success();
+  return kernel.emitError("expects fma for a product of floats, got ") << tile;
 }
 
 /// Numbers of bf16 along the reduction of a tile, and rows of the weight that
@@ -286,8 +200,6 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
       if (linalg::LinalgOp product = findTransposedMatmul(kernel)) {
         if (CpuBf16ProductAttr tiled = getBf16Tile(product, target))
           return tiled;
-        if (CpuProductAttr whole = getWholeNumberTile(product, target))
-          return whole;
         return getFloatMatmulTile(product, target,
                                   arePanelsFilled(product, target));
       }

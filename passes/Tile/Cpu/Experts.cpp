@@ -20,6 +20,7 @@
 #include "dialect/GistExpertOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
 
@@ -156,7 +157,7 @@ void Experts::copy(Value from, ValueRange fromAt, Value to, ValueRange toAt,
   int64_t width = 32;
   while (count % width != 0)
     width /= 2;
-  b.repeat(b.index(0), b.index(count), width, [&](Value at) {
+  b.forEach(b.index(0), b.index(count), width, [&](Value at) {
     auto shift = [&](ValueRange indices) {
       Values shifted(indices);
       shifted.back() = b.add(shifted.back(), at);
@@ -218,18 +219,7 @@ Value Experts::multiply(Value column, Value expert, Value first,
       getWeight(blocks ? blocks.getBlocks() : stored, firstRow, columns);
   if (blocks)
     weight = DequantizeOp::create(b, weight, blocks.getFormatAttr());
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  Value zeros = linalg::FillOp::create(
-                    b, b.constant(0), b.empty({count, columns}, b.getF32Type()))
-                    .getResult(0);
-  return linalg::MatmulOp::create(
-             b, TypeRange(type), ValueRange{rows[0], weight}, ValueRange(zeros),
-             ArrayRef<NamedAttribute>{b.getNamedAttr(
-                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
-      .getResult(0);
+  return createLinear(b, rows[0], weight);
 }
 
 /// Writes row `row` of a product where the token has its part of the slot.
@@ -244,7 +234,7 @@ void Experts::emitOne(Value column, Value slot) {
   Value expert = b.loadIndex(experts, {zero, slot});
   // Unsigned, so that negative numbers are out of range too.
   Value isThere = b.compare(CmpIPredicate::ult, expert, b.index(sizes.experts));
-  b.when(isThere, [&] {
+  b.ifThen(isThere, [&] {
     allocate(1);
     gather(zero, slot, zero);
     Value product = b.toBuffer(multiply(column, expert, zero, 1));
@@ -266,19 +256,19 @@ void Experts::emitMany(Value column, Value expert) {
   auto look = [&](Value token, Value slot, Value count) -> Value {
     Value named = b.loadIndex(experts, {token, slot});
     Value isOwn = b.compare(CmpIPredicate::eq, named, expert);
-    b.when(isOwn, [&] {
+    b.ifThen(isOwn, [&] {
       b.store(token, tokens, count);
       b.store(slot, slots, count);
       gather(token, slot, count);
     });
-    Value next = b.choose(isOwn, b.add(count, one), count);
+    Value next = b.select(isOwn, b.add(count, one), count);
     Value isFull = b.compare(CmpIPredicate::eq, next, b.index(limit));
-    b.when(isFull, [&] {
+    b.ifThen(isFull, [&] {
       Value product = b.toBuffer(multiply(column, expert, zero, limit));
-      b.repeat(zero, b.index(limit), 1,
-               [&](Value row) { write(product, row, row); });
+      b.forEach(zero, b.index(limit), 1,
+                [&](Value row) { write(product, row, row); });
     });
-    return b.choose(isFull, zero, next);
+    return b.select(isFull, zero, next);
   };
   Value count =
       b.loop(zero, memref::DimOp::create(b, experts, 0), 1, zero,
@@ -293,12 +283,12 @@ void Experts::emitMany(Value column, Value expert) {
   // rows are taken two at a time, and the last pair may have an unused row.
   int64_t atOnce = isa<ExpertMatmulOp>(op) ? 2 : 1;
   static_assert(kRows % 2 == 0, "the row past the last one is inside the tile");
-  b.repeat(zero, count, atOnce, [&](Value row) {
+  b.forEach(zero, count, atOnce, [&](Value row) {
     Value product = b.toBuffer(multiply(column, expert, row, atOnce));
     for (int64_t i = 0; i < atOnce; ++i) {
       Value number = b.add(row, b.index(i));
-      b.when(b.compare(CmpIPredicate::ult, number, count),
-             [&] { write(product, b.index(i), number); });
+      b.ifThen(b.compare(CmpIPredicate::ult, number, count),
+               [&] { write(product, b.index(i), number); });
     }
   });
 }

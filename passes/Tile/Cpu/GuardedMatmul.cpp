@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Kernel/Linears.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 
@@ -22,9 +23,8 @@ using namespace gist;
 using Values = TileBuilder::Values;
 
 static Value isOpen(TileBuilder &b, Value guard, Value row) {
-  return arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ne, b.readScalar(guard, row),
-      arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+  return b.compare(arith::CmpIPredicate::ne, b.readScalar(guard, row),
+                   arith::ConstantIntOp::create(b, b.getI8Type(), 0));
 }
 
 static Value isAnyOpen(TileBuilder &b, Value guard) {
@@ -102,27 +102,13 @@ LogicalResult gist::lowerGuardedMatmul(RewriterBase &rewriter,
   if (failed(op.reifyResultShapes(b, shapes)))
     return failure();
   linalg::MatmulOp matmul;
-  Value result = emitGuarded(
-      b, op.getGuard(), shapes[0],
-      [&](TileBuilder &inner, Value rows) -> Value {
-        Value weight = op.getWeight();
-        // What only this product reads is made only where it is computed.
-        if (Operation *made = weight.getDefiningOp<DequantizeOp>();
-            made && made->hasOneUse())
-          weight = inner.clone(*made)->getResult(0);
-        AffineExpr m, n, k;
-        bindDims(inner.getContext(), m, n, k);
-        SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-            ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}},
-            inner.getContext());
-        Value zeros = clear(inner, rows);
-        matmul = linalg::MatmulOp::create(
-            inner, TypeRange(zeros.getType()),
-            ValueRange{op.getInput(), weight}, ValueRange(zeros),
-            ArrayRef<NamedAttribute>{inner.getNamedAttr(
-                "indexing_maps", inner.getAffineMapArrayAttr(maps))});
-        return matmul.getResult(0);
-      });
+  Value result = emitGuarded(b, op.getGuard(), shapes[0],
+                             [&](TileBuilder &inner, Value rows) -> Value {
+                               matmul = createTransposedMatmul(
+                                   inner, op.getInput(), op.getWeight(),
+                                   clear(inner, rows));
+                               return matmul.getResult(0);
+                             });
   rewriter.replaceOp(op, result);
   rewriter.setInsertionPoint(matmul);
   return lowerMatmul(rewriter, matmul);

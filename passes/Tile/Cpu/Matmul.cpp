@@ -13,20 +13,16 @@
 //
 // A product of one row reads a weight once, from memory. So it takes one row of
 // the weight after the other, which is one stream, with several sums for each.
-// Blocks that a weight is dequantised from are read as they are, there and for
-// panels: a copy in f32 would be written and read for each call. Where the tile
-// says so, one row (WholeNumbers.cpp) or many (WholeRows.cpp) multiply them in
-// integers.
+//
+// A weight that is dequantised becomes floats part by part along the reduction,
+// so that scratch does not grow with it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
-#include "passes/Tile/Cpu/StoredBlocks.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
-#include "passes/Tile/Cpu/WholeNumbers.h"
-#include "passes/Tile/Cpu/WholeRows.h"
 
 using namespace mlir;
 using namespace gist;
@@ -35,13 +31,16 @@ using Values = TileBuilder::Values;
 /// Sums of one result that do not wait for each other: two for each of four
 /// multiply-adds at once.
 static constexpr int64_t kMostSums = 8;
+/// Numbers of a row of a weight that are floats at once, at most: one block of
+/// the longest formats. Those of 64 columns are 64 KiB of a stack that has no
+/// more than 128 KiB in threads of some hosts.
+static constexpr int64_t kMostExpanded = 256;
 
 namespace {
 struct FloatProduct {
   TileBuilder &b;
   Value x, w;
   int64_t lanes, depth;
-  std::optional<StoredBlocks> blocks; ///< what the weight is made of
 
   /// The `rows` x `columns` results at `row`, `column`, added to `result`.
   Value emitSquare(Value row, Value column, int64_t rows, int64_t columns,
@@ -57,9 +56,6 @@ struct FloatProduct {
   Value emitOneResult(Value row, Value column, Value result);
   /// Sums whose lanes together are the result of a row and a column.
   Values emitSums(Value row, Value column);
-  Values emitSumsOfBlocks(Value row, Value column);
-  /// The results of the only row, in integers.
-  Value emitWholeNumbers(Value result);
   Value writeSum(Value sum, Value result, Value row, Value column);
 };
 } // namespace
@@ -86,8 +82,7 @@ Value FloatProduct::emitSquare(Value row, Value column, int64_t rows,
     if (columns == 4 && lanes == 4) {
       Value sum = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
       Value old = b.readF32(result, {at, column}, 4);
-      result =
-          b.write(arith::AddFOp::create(b, sum, old), result, {at, column});
+      result = b.write(b.add(sum, old), result, {at, column});
       continue;
     }
     for (int64_t j = 0; j < columns; ++j)
@@ -126,27 +121,11 @@ Values FloatProduct::emitSums(Value row, Value column) {
                 });
 }
 
-Values FloatProduct::emitSumsOfBlocks(Value row, Value column) {
-  constexpr int64_t kHalf = StoredBlocks::kHalf;
-  Values inits(2, b.splat(kHalf, b.getF32Type(), 0));
-  return b.loop(b.index(0), b.index(depth / StoredBlocks::kLength), 1, inits,
-                [&](Value block, ValueRange carried) {
-                  Values total(carried);
-                  Value k = b.mul(block, StoredBlocks::kLength);
-                  std::array<Value, 2> values = blocks->read(b, column, block);
-                  for (auto [i, sum] : llvm::enumerate(total)) {
-                    Value at = b.add(k, static_cast<int64_t>(i) * kHalf);
-                    sum = b.fma(b.readF32(x, {row, at}, kHalf), values[i], sum);
-                  }
-                  return total;
-                });
-}
-
 Value FloatProduct::emitOneResult(Value row, Value column, Value result) {
-  Values sums = blocks ? emitSumsOfBlocks(row, column) : emitSums(row, column);
+  Values sums = emitSums(row, column);
   for (size_t step = sums.size() / 2; step > 0; step /= 2)
     for (size_t i = 0; i < step; ++i)
-      sums[i] = arith::AddFOp::create(b, sums[i], sums[i + step]);
+      sums[i] = b.add(sums[i], sums[i + step]);
   return writeSum(sums[0], result, row, column);
 }
 
@@ -155,27 +134,6 @@ Value FloatProduct::emitOneRow(Value row, Value begin, Value result) {
                 [&](Value column, ValueRange carried) {
                   return Values{emitOneResult(row, column, carried[0])};
                 })[0];
-}
-
-Value FloatProduct::emitWholeNumbers(Value result) {
-  constexpr int64_t kAtOnce = 2;
-  WholeNumbers numbers(b, x, depth);
-  numbers.emit();
-  auto over = [&](Value first, Value end, int64_t count) {
-    result = b.loop(
-        first, end, count, result, [&](Value column, ValueRange carried) {
-          Value next = carried[0];
-          Values sums = numbers.emitProducts(*blocks, column, count);
-          for (auto [i, sum] : llvm::enumerate(sums))
-            next = writeSum(sum, next, b.index(0),
-                            b.add(column, static_cast<int64_t>(i)));
-          return Values{next};
-        })[0];
-  };
-  Value size = b.size(w, 0), whole = b.roundDown(size, kAtOnce);
-  over(b.index(0), whole, kAtOnce);
-  over(whole, size, 1);
-  return result;
 }
 
 Value FloatProduct::emitRows(Value row, int64_t rows, Value begin,
@@ -228,43 +186,74 @@ static Value emitPanels(FloatProduct &product, CpuProductAttr tile,
   if (std::optional<int64_t> known = getConstantIntValue(size);
       known && *known % width == 0)
     return result;
-  if (!product.blocks)
-    return product.emitAll({tile.getRegisters()[0], 1}, begin, result);
-  return b.loop(b.index(0), b.size(product.x, 0), 1, result,
-                [&](Value row, ValueRange carried) {
-                  return Values{product.emitOneRow(row, begin, carried[0])};
-                })[0];
+  return product.emitAll({tile.getRegisters()[0], 1}, begin, result);
 }
 
-LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
-  CpuTileInterface tile = getKernelTile(op);
-  Value x = op.getDpsInputOperand(0)->get(),
-        w = op.getDpsInputOperand(1)->get();
+/// `result` with x W^T added.
+static Value emitProduct(TileBuilder &b, Value x, Value w,
+                         CpuTileInterface tile, Value result) {
   int64_t depth = cast<RankedTensorType>(w.getType()).getDimSize(1);
   int64_t lanes = tile.getLanes();
   // Rows are read in whole vectors, so the lanes must divide the depth.
   while (lanes > 1 && depth % lanes != 0)
     lanes /= 2;
-  if (ShapedType::isDynamic(depth))
+  FloatProduct product{b, x, w, lanes, depth};
+  auto cut = dyn_cast<CpuProductAttr>(tile);
+  if (cut && cast<RankedTensorType>(x.getType()).getDimSize(0) == 1)
+    return product.emitOneRow(b.index(0), b.index(0), result);
+  if (cut && hasPanels(cut))
+    return emitPanels(product, cut, result);
+  return product.emitAll(getRegisters(tile), b.index(0), result);
+}
+
+/// Blocks of the reduction that become floats at once: an even part of all.
+static int64_t getBlocksAtOnce(DequantizeOp weight) {
+  int64_t blocks = weight.getBlocks().getType().getDimSize(1);
+  int64_t most = kMostExpanded / getBlockLayout(weight.getFormat()).values;
+  int64_t atOnce = std::min(blocks, most);
+  while (blocks % atOnce != 0)
+    --atOnce;
+  return atOnce;
+}
+
+/// The same with a weight that is dequantised part by part.
+static Value emitExpanded(TileBuilder &b, Value x, DequantizeOp weight,
+                          CpuTileInterface tile, Value result) {
+  Value blocks = weight.getBlocks();
+  int64_t atOnce = getBlocksAtOnce(weight);
+  BlockLayout layout = getBlockLayout(weight.getFormat());
+  auto slice = [&](Value of, Value first, int64_t count) {
+    int64_t rank = cast<RankedTensorType>(of.getType()).getRank();
+    SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+        strides(rank, b.getIndexAttr(1)),
+        sizes = tensor::getMixedSizes(b, b.getLoc(), of);
+    offsets[1] = first;
+    sizes[1] = b.getIndexAttr(count);
+    return tensor::ExtractSliceOp::create(b, of, offsets, sizes, strides);
+  };
+  auto addPart = [&](Value block, ValueRange carried) -> Values {
+    Value part = DequantizeOp::create(b, slice(blocks, block, atOnce),
+                                      weight.getFormatAttr());
+    Value rows = slice(x, b.mul(block, layout.values), atOnce * layout.values);
+    return {emitProduct(b, rows, part, tile, carried[0])};
+  };
+  return b.loop(b.index(0), b.size(blocks, 1), atOnce, result, addPart)[0];
+}
+
+LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
+  CpuTileInterface tile = getKernelTile(op);
+  Value x = op.getDpsInputOperand(0)->get(),
+        w = op.getDpsInputOperand(1)->get(), init = op.getDpsInits()[0];
+  if (cast<RankedTensorType>(w.getType()).isDynamicDim(1))
     return rewriter.notifyMatchFailure(op, "the reduction is dynamic");
   TileBuilder b(op.getLoc(), rewriter);
-  if (auto tiles = dyn_cast<CpuBf16ProductAttr>(tile)) {
-    rewriter.replaceOp(op, emitBf16Matmul(b, x, w, tiles, op.getDpsInits()[0]));
-    return success();
-  }
-  FloatProduct product{b, x, w, lanes, depth, StoredBlocks::find(w)};
-  Value result = op.getDpsInits()[0];
-  auto cut = dyn_cast<CpuProductAttr>(tile);
-  if (cut && cut.getInstruction() == Instruction::Sdot)
-    result = product.emitWholeNumbers(result);
-  else if (cut && cut.getInstruction() == Instruction::Smmla)
-    result = emitWholeRows(b, x, w, cut, result);
-  else if (cut && cast<RankedTensorType>(x.getType()).getDimSize(0) == 1)
-    result = product.emitOneRow(b.index(0), b.index(0), result);
-  else if (cut && hasPanels(cut))
-    result = emitPanels(product, cut, result);
+  Value result;
+  if (auto tiles = dyn_cast<CpuBf16ProductAttr>(tile))
+    result = emitBf16Matmul(b, x, w, tiles, init);
+  else if (auto weight = w.getDefiningOp<DequantizeOp>())
+    result = emitExpanded(b, x, weight, tile, init);
   else
-    result = product.emitAll(getRegisters(tile), b.index(0), result);
+    result = emitProduct(b, x, w, tile, init);
   rewriter.replaceOp(op, result);
   return success();
 }

@@ -39,14 +39,12 @@ ColumnScales PackedWeights::readScales(Value group, Value block, int64_t part) {
   // which is multiplied with the sum of a row's values.
   if (int64_t zero = packing.getZero()) {
     Value factor = b.splat(columns, f32, -static_cast<double>(zero));
-    result.offset = result.offset
-                        ? b.fma(result.scale, factor, result.offset)
-                        : arith::MulFOp::create(b, result.scale, factor);
+    result.offset = result.offset ? b.fma(result.scale, factor, result.offset)
+                                  : b.mul(result.scale, factor);
   }
   // Signed halves of bytes are used where they are, as 16 times their value.
   if (packing.getBits() == 4 && packing.getIsSigned())
-    result.scale =
-        arith::MulFOp::create(b, result.scale, b.splat(columns, f32, 1.0 / 16));
+    result.scale = b.mul(result.scale, b.splat(columns, f32, 1.0 / 16));
   return result;
 }
 
@@ -153,5 +151,5 @@ Value gist::readScaledSums(TileBuilder &b, Value values, Value row, Value block,
   }
   Value numbers =
       arith::SIToFPOp::create(b, b.vectorOf(lanes, b.getF32Type()), sums[0]);
-  return arith::MulFOp::create(b, numbers, b.shuffle(scale, scale, repeated));
+  return b.mul(numbers, b.shuffle(scale, scale, repeated));
 }

@@ -188,7 +188,7 @@ Value Attention::emitPairedOutput(Value row, Value p, Values factors, Value v,
 Value Attention::emitPairedResult(State state, Value result) {
   Value rows = b.mul(queries, group);
   return b.loop(
-      b.index(0), b.divideUp(rows, 2), 1, result,
+      b.index(0), b.ceilDiv(rows, 2), 1, result,
       [&](Value pair, ValueRange carried) {
         Value result = carried[0];
         for (int64_t half = 0; half < 2; ++half) {

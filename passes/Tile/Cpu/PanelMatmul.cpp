@@ -19,7 +19,6 @@
 
 #include "passes/Tile/Cpu/PanelMatmul.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/Tile/Cpu/StoredBlocks.h"
 
 using namespace mlir;
 using namespace gist;
@@ -32,10 +31,9 @@ static constexpr int64_t kLeastDepth = 128;
 
 int64_t gist::getPanelDepth(Value weight, int64_t lanes) {
   int64_t depth = cast<RankedTensorType>(weight.getType()).getDimSize(1);
-  int64_t unit = StoredBlocks::find(weight) ? StoredBlocks::kLength : lanes;
-  for (int64_t parts = 1; depth / parts >= unit; ++parts) {
+  for (int64_t parts = 1; depth / parts >= lanes; ++parts) {
     int64_t part = depth / parts;
-    if (depth % parts == 0 && part % unit == 0 && part <= kMostDepth)
+    if (depth % parts == 0 && part % lanes == 0 && part <= kMostDepth)
       return part >= std::min(kLeastDepth, depth) ? part : 0;
   }
   return 0;
@@ -55,14 +53,12 @@ public:
         columnsAtOnce(tile.getRegisters()[1]),
         depth(cast<RankedTensorType>(w.getType()).getDimSize(1)),
         part(getPanelDepth(w, lanes)),
-        vector(b.vectorOf(lanes, b.getF32Type())),
-        blocks(StoredBlocks::find(w)) {}
+        vector(b.vectorOf(lanes, b.getF32Type())) {}
 
   Value emit(Value result);
 
 private:
   void emitPanel(Value column, Value start);
-  void emitPanelOfBlocks(Value column, Value start);
   void storeTurned(Values rows, Value k, Value column);
   Value emitSquare(Value row, int64_t rows, Value column, Value start,
                    Value result);
@@ -72,8 +68,7 @@ private:
   Value x, w;
   int64_t lanes, rowsAtOnce, columnsAtOnce, depth, part;
   VectorType vector;
-  std::optional<StoredBlocks> blocks; ///< what the weight is made of
-  Value panel;                        ///< f32 [part of the reduction][columns]
+  Value panel; ///< f32 [part of the reduction][columns]
 };
 } // namespace
 
@@ -85,36 +80,8 @@ void PanelProduct::storeTurned(Values rows, Value k, Value column) {
         ValueRange{b.add(k, static_cast<int64_t>(i)), column});
 }
 
-void PanelProduct::emitPanelOfBlocks(Value column, Value start) {
-  constexpr int64_t kLength = StoredBlocks::kLength, kHalf = kLength / 2;
-  Value first = arith::DivUIOp::create(b, start, b.index(kLength));
-  auto ofRows = [&](Value k, Value block, Value c) {
-    SmallVector<std::array<Value, 2>> rows;
-    for (int64_t i = 0; i < lanes; ++i)
-      rows.push_back(blocks->read(b, b.add(b.add(column, c), i), block));
-    for (int64_t at = 0; at < kLength; at += lanes) {
-      Values square;
-      for (std::array<Value, 2> &row : rows)
-        square.push_back(b.slice(row[at / kHalf], at % kHalf, lanes));
-      storeTurned(square, b.add(k, at), c);
-    }
-  };
-  b.loop(b.index(0), b.index(part / kLength), 1, {},
-         [&](Value number, ValueRange) {
-           Value block = b.add(first, number), k = b.mul(number, kLength);
-           b.loop(b.index(0), b.index(columnsAtOnce), lanes, {},
-                  [&](Value c, ValueRange) {
-                    ofRows(k, block, c);
-                    return Values{};
-                  });
-           return Values{};
-         });
-}
-
 /// Turns squares of the weight.
 void PanelProduct::emitPanel(Value column, Value start) {
-  if (blocks)
-    return emitPanelOfBlocks(column, start);
   b.loop(b.index(0), b.index(part), lanes, {}, [&](Value k, ValueRange) {
     for (int64_t c = 0; c < columnsAtOnce; c += lanes) {
       Values rows;
@@ -163,9 +130,7 @@ Value PanelProduct::emitSquare(Value row, int64_t rows, Value column,
     for (int64_t j = 0; j < kPanelVectors; ++j) {
       Values at = {b.add(row, i), b.add(column, j * lanes)};
       Value old = b.readF32(result, at, lanes);
-      result =
-          b.write(arith::AddFOp::create(b, sums[i * kPanelVectors + j], old),
-                  result, at);
+      result = b.write(b.add(sums[i * kPanelVectors + j], old), result, at);
     }
   return result;
 }

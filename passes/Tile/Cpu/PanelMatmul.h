@@ -25,8 +25,7 @@ int64_t getPanelDepth(mlir::Value weight, int64_t lanes);
 bool hasPanels(CpuProductAttr tile);
 
 /// `result` with x W^T added in the columns that fill panels. Both are
-/// contiguous along the reduction, which is known. Blocks that a weight is
-/// dequantised from are read as they are.
+/// contiguous along the reduction, which is known.
 mlir::Value emitPanelMatmul(TileBuilder &b, mlir::Value x, mlir::Value w,
                             CpuProductAttr tile, mlir::Value result);
 

@@ -31,17 +31,15 @@ static Values emitBlock(TileBuilder &b, Value input, Value row, Value block,
                                      b.slice(sizes, half, half));
   Value largest =
       vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF, sizes);
-  Value isZero =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, largest, constant(0));
-  Value inverse = arith::SelectOp::create(
-      b, isZero, constant(0), arith::DivFOp::create(b, constant(127), largest));
-  Value scaled = arith::MulFOp::create(b, x, b.broadcast(inverse, kBlock));
+  Value isZero = b.compare(arith::CmpFPredicate::OEQ, largest, constant(0));
+  Value inverse = b.select(isZero, constant(0), b.div(constant(127), largest));
+  Value scaled = b.mul(x, b.broadcast(inverse, kBlock));
   Value rounded = math::RoundEvenOp::create(b, scaled);
   Value wide =
       arith::FPToSIOp::create(b, b.vectorOf(kBlock, b.getI32Type()), rounded);
   Value bytes =
       arith::TruncIOp::create(b, b.vectorOf(kBlock, b.getI8Type()), wide);
-  Value scale = arith::DivFOp::create(b, largest, constant(127));
+  Value scale = b.div(largest, constant(127));
   return {b.write(bytes, carried[0], {row, column}),
           b.writeScalar(scale, carried[1], {row, block})};
 }

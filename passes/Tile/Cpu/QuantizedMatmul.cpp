@@ -132,7 +132,7 @@ Value Product::readSum(Value row, Value block, int64_t group) {
   Value wide = arith::ExtSIOp::create(b, b.vectorOf(length, i32), bytes);
   Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, wide);
   Value scale = b.readScalar(scales, {row, block});
-  return arith::MulFOp::create(b, arith::SIToFPOp::create(b, f32, sum), scale);
+  return b.mul(arith::SIToFPOp::create(b, f32, sum), scale);
 }
 
 Value Product::toFloat(Value integers) {
@@ -184,9 +184,8 @@ Values Product::emitPackedPair(Value tile, int64_t pair, Value block,
     for (int64_t i = 0; i < stepsPerGroup; ++i)
       sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum,
                                       steps[g * stepsPerGroup + i], ones);
-    carried[2] =
-        b.write(arith::MulFOp::create(b, toFloat(sum), scale), carried[2],
-                {tile, block, b.index((g * rowPairs + pair) * 4)});
+    carried[2] = b.write(b.mul(toFloat(sum), scale), carried[2],
+                         {tile, block, b.index((g * rowPairs + pair) * 4)});
   }
   return carried;
 }
@@ -288,8 +287,8 @@ Value Product::emitPairs(const PackedRows &packed, const Columns &weights,
               Value &sum = total[i * columnPairs + j];
               Value x =
                   b.read(packed.scales, {tile, block, b.index(i * 4)}, numbers);
-              sum = b.fma(toFloat(products[i * columnPairs + j]),
-                          arith::MulFOp::create(b, x, d), sum);
+              sum = b.fma(toFloat(products[i * columnPairs + j]), b.mul(x, d),
+                          sum);
               if (m)
                 sum = b.fma(
                     b.read(packed.sums,
@@ -323,7 +322,7 @@ Value Product::emitPairs(const PackedRows &packed, const Columns &weights,
 /// meets every group while both are in the first cache.
 Value Product::emitAllPairs(Value result) {
   Value zero = b.index(0);
-  Value tiles = b.divideUp(b.size(values, 0), rowsOfTile);
+  Value tiles = b.ceilDiv(b.size(values, 0), rowsOfTile);
   int64_t maxTiles = llvm::divideCeil(tile.getRows(), rowsOfTile);
   PackedRows packed = emitPackedRows(tiles, maxTiles);
   return b.loop(zero, b.size(weight, 0), 1, result,
@@ -567,9 +566,9 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
                   products[i] = dotFour(products[i], u[step * vectors + i], x);
               }
             }
-            Value d = arith::MulFOp::create(
-                b, scale.scale,
-                b.broadcast(b.readScalar(scales, {at, block}), columns));
+            Value d =
+                b.mul(scale.scale,
+                      b.broadcast(b.readScalar(scales, {at, block}), columns));
             total[row] = b.fma(toFloat(joinLanes(products)), d, total[row]);
             if (!scale.offset)
               continue;
@@ -611,8 +610,8 @@ Value Product::emit(Value result) {
   if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
       !isConstantIntValue(rows, 1))
     return b.choose(
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rows, b.index(1)),
-        result, [&](Value result) { return emitRows(b.index(0), 1, result); },
+        b.compare(arith::CmpIPredicate::eq, rows, b.index(1)), result,
+        [&](Value result) { return emitRows(b.index(0), 1, result); },
         [&](Value result) { return emitAllPairs(result); });
   if (rowsOfTile > 1) {
     whole = b.roundDown(rows, rowsOfTile);

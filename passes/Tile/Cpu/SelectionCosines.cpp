@@ -45,15 +45,13 @@ Value SelectionCosines::emitInverseNorm(Value token) {
       })[0];
   Value square = vector::ReductionOp::create(
       b, vector::CombiningKind::ADD, squares, arith::FastMathFlags::reassoc);
-  Value infinity = b.constant(std::numeric_limits<double>::infinity());
+  Value infinity = b.f32(std::numeric_limits<double>::infinity());
   // False for NaN, too.
-  Value hasDirection =
-      b.both(b.compare(CmpFPredicate::OGT, square, b.constant(0)),
-             b.compare(CmpFPredicate::OLT, square, infinity));
-  Value inverse =
-      arith::DivFOp::create(b, b.constant(1), math::SqrtOp::create(b, square));
-  return b.choose(hasDirection, inverse,
-                  b.constant(std::numeric_limits<double>::quiet_NaN()));
+  Value hasDirection = b.both(b.compare(CmpFPredicate::OGT, square, b.f32(0)),
+                              b.compare(CmpFPredicate::OLT, square, infinity));
+  Value inverse = b.div(b.f32(1), math::SqrtOp::create(b, square));
+  return b.select(hasDirection, inverse,
+                  b.f32(std::numeric_limits<double>::quiet_NaN()));
 }
 
 /// For each row of a tile the vector of its dot products with the candidates.
@@ -93,13 +91,12 @@ SmallVector<Value> SelectionCosines::emitDots(Value buffer, const Tile &tile) {
 
 Value SelectionCosines::emitCosines(const Tile &tile, int64_t row, Value dots) {
   // One norm after the other: the product of both inverses could overflow.
-  Value cosines = arith::MulFOp::create(b, dots, tile.candidateInverses);
-  cosines = arith::MulFOp::create(b, cosines,
-                                  b.broadcast(tile.rowInverses[row], kLanes));
+  Value cosines = b.mul(dots, tile.candidateInverses);
+  cosines = b.mul(cosines, b.broadcast(tile.rowInverses[row], kLanes));
   if (similarity == Similarity::Absolute)
     cosines = math::AbsFOp::create(b, cosines);
   Value isKnown = b.compare(CmpFPredicate::ORD, cosines, cosines);
-  return b.choose(b.both(isKnown, tile.isThere), cosines,
+  return b.select(b.both(isKnown, tile.isThere), cosines,
                   b.splat(kLanes, b.getF32Type(),
                           -std::numeric_limits<double>::infinity()));
 }
@@ -129,10 +126,9 @@ Value SelectionCosines::mayReach(const Tile &tile, Value row,
     if (similarity == Similarity::Absolute)
       dot = math::AbsFOp::create(b, dot);
     Value bound = b.fma(rho, b.broadcast(residual(tile.rows[i]), kLanes), dot);
-    bound = arith::MulFOp::create(b, bound, tile.candidateInverses);
-    bound = arith::MulFOp::create(b, bound,
-                                  b.broadcast(tile.rowInverses[i], kLanes));
-    bound = arith::AddFOp::create(b, bound, b.splat(kLanes, f32, slack));
+    bound = b.mul(bound, tile.candidateInverses);
+    bound = b.mul(bound, b.broadcast(tile.rowInverses[i], kLanes));
+    bound = b.add(bound, b.splat(kLanes, f32, slack));
     Value reaches = b.compare(CmpFPredicate::OGE, bound,
                               b.broadcast(limit(b.add(row, i)), kLanes));
     any = any ? arith::OrIOp::create(b, any, reaches).getResult() : reaches;
@@ -149,9 +145,8 @@ void SelectionCosines::emitTile(const Rows &rows, const Candidates &candidates,
   // The last row and the last candidate are repeated to fill the tile.
   Value lastRow = b.add(rows.count, -1), last = b.add(candidates.end, -1);
   for (int64_t i = 0; i < kLanes; ++i) {
-    tile.rows.push_back(b.add(rows.first, b.smaller(b.add(row, i), lastRow)));
-    tile.candidates.push_back(
-        candidates.token(b.smaller(b.add(number, i), last)));
+    tile.rows.push_back(b.add(rows.first, b.min(b.add(row, i), lastRow)));
+    tile.candidates.push_back(candidates.token(b.min(b.add(number, i), last)));
   }
   Values ids, inverses;
   for (Value token : tile.rows)
@@ -178,7 +173,7 @@ void SelectionCosines::emitTile(const Rows &rows, const Candidates &candidates,
   if (coefficients && limit)
     // The bound costs k of d products; a tile that is passed over saves the
     // rest.
-    b.when(mayReach(tile, row, limit), compute);
+    b.ifThen(mayReach(tile, row, limit), compute);
   else
     compute();
 }
@@ -186,17 +181,17 @@ void SelectionCosines::emitTile(const Rows &rows, const Candidates &candidates,
 void SelectionCosines::emit(const Rows &rows, const Candidates &candidates,
                             Visit visit,
                             std::function<Value(Value row)> limit) {
-  b.repeat(candidates.begin, candidates.end, kTogether, [&](Value begin) {
-    Value end = b.smaller(b.add(begin, kTogether), candidates.end);
+  b.forEach(candidates.begin, candidates.end, kTogether, [&](Value begin) {
+    Value end = b.min(b.add(begin, kTogether), candidates.end);
     Candidates some = {begin, candidates.end, candidates.token};
-    b.repeat(b.index(0), rows.count, kLanes, [&](Value row) {
+    b.forEach(b.index(0), rows.count, kLanes, [&](Value row) {
       auto meet = [&] {
-        b.repeat(begin, end, kLanes, [&](Value number) {
+        b.forEach(begin, end, kLanes, [&](Value number) {
           emitTile(rows, some, row, number, visit, limit);
         });
       };
       if (rows.isActive)
-        b.when(rows.isActive(row), meet);
+        b.ifThen(rows.isActive(row), meet);
       else
         meet();
     });

@@ -21,13 +21,12 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 void SelectionKernel::emit() {
   Value zero = b.index(0);
   total = memref::DimOp::create(b, what.tokens, 0);
-  blocks = b.divideUp(total, kSelectRows);
-  Value ticket =
-      b.toIndex(b.fetchAdd(b.constantI32(1), what.to.control, b.index(0)));
+  blocks = b.ceilDiv(total, kSelectRows);
+  Value ticket = b.toIndex(b.fetchAdd(b.i32(1), what.to.control, b.index(0)));
   Value last = b.add(b.mul(blocks, heads * countPhases()), -1);
-  b.when(b.compare(CmpIPredicate::eq, ticket, last), [&] {
+  b.ifThen(b.compare(CmpIPredicate::eq, ticket, last), [&] {
     // The holder of the last ticket clears the word for the next call.
-    b.store(b.constantI32(0), what.to.control, b.index(kNextTicket));
+    b.store(b.i32(0), what.to.control, b.index(kNextTicket));
   });
   auto divide = [&](Value x, Value y) -> Value {
     return arith::DivUIOp::create(b, x, y);
@@ -41,13 +40,13 @@ void SelectionKernel::emit() {
   block = remainder(item, blocks);
   phase = divide(item, blocks);
   words = b.mul(head, kControlWords);
-  arrays = b.multiply(head, b.mul(total, kNumArrays));
+  arrays = b.mul(head, b.mul(total, kNumArrays));
   rows.first = b.mul(block, kSelectRows);
-  rows.count = b.smaller(b.index(kSelectRows), b.sub(total, rows.first));
+  rows.count = b.min(b.index(kSelectRows), b.sub(total, rows.first));
   bests = b.scratch({kSelectRows, kLanes}, f32);
   owners = b.scratch({kSelectRows, kLanes}, i32);
   covers = b.scratch({kSelectRows}, f32);
-  theta = b.constant(what.theta);
+  theta = b.f32(what.theta);
   if (what.taus)
     theta =
         createTheta(b, b.load(what.taus, type.getRank() == 3 ? head : zero));
@@ -63,12 +62,12 @@ void SelectionKernel::emit() {
   if (countPhases() > 1)
     phases.push_back(&SelectionKernel::emitNearest);
   for (auto [number, emitPhase] : llvm::enumerate(phases))
-    b.when(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
+    b.ifThen(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
       // The code of each phase is emitted once; the ticket selects the phase.
       (this->*emitPhase)();
       auto order = static_cast<int64_t>(number);
       // Some phases have waited for their turn already, and pass here at once.
-      waitFor(b.add(b.multiply(b.index(order), blocks), block));
+      waitFor(b.add(b.mul(b.index(order), blocks), block));
       finishPhase(order, number + 1 == phases.size());
     });
 }
@@ -78,17 +77,17 @@ void SelectionKernel::emit() {
 //===----------------------------------------------------------------------===//
 
 void SelectionKernel::setState() {
-  b.repeat(b.index(0), b.index(kSelectRows), 1, [&](Value row) {
+  b.forEach(b.index(0), b.index(kSelectRows), 1, [&](Value row) {
     b.storeVector(b.splat(kLanes, f32, -kInfinity), bests, {row, b.index(0)});
     b.storeVector(b.splat(kLanes, i32, -1), owners, {row, b.index(0)});
-    b.store(b.constant(-kInfinity), covers, row);
+    b.store(b.f32(-kInfinity), covers, row);
   });
 }
 
 /// Goes on from what an earlier phase has found.
 void SelectionKernel::loadState() {
   setState();
-  b.repeat(b.index(0), rows.count, 1, [&](Value row) {
+  b.forEach(b.index(0), rows.count, 1, [&](Value row) {
     Value token = b.add(rows.first, row);
     Values first = {row, b.index(0)};
     b.store(readFloat(kBest, token), bests, first);
@@ -109,8 +108,8 @@ void SelectionKernel::improve(Value row, Value cosines, Value ids,
       b, b.compare(CmpFPredicate::OGT, cosines, best), isTie);
   if (isEligible)
     isBetter = b.both(isBetter, isEligible);
-  b.storeVector(b.choose(isBetter, cosines, best), bests, first);
-  b.storeVector(b.choose(isBetter, ids, owner), owners, first);
+  b.storeVector(b.select(isBetter, cosines, best), bests, first);
+  b.storeVector(b.select(isBetter, ids, owner), owners, first);
 }
 
 /// Puts the best of the lanes into the first.
@@ -125,8 +124,8 @@ void SelectionKernel::reduceRow(Value row) {
                          b.compare(CmpIPredicate::ult, id, owner));
     Value isBetter = arith::OrIOp::create(
         b, b.compare(CmpFPredicate::OGT, cosine, best), isTie);
-    best = b.choose(isBetter, cosine, best);
-    owner = b.choose(isBetter, id, owner);
+    best = b.select(isBetter, cosine, best);
+    owner = b.select(isBetter, id, owner);
   }
   b.store(best, bests, {row, zero});
   b.store(owner, owners, {row, zero});
@@ -150,8 +149,7 @@ void SelectionKernel::addMember(Value owner) {
   // The rank of a representative is its place in the list of ids.
   Values slot = part(b.toIndex(read(kRank, b.toIndex(owner))));
   Value members = b.load(what.to.weight, slot);
-  b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.to.weight,
-          slot);
+  b.store(arith::AddIOp::create(b, members, b.i32(1)), what.to.weight, slot);
 }
 
 /// Writes down whether a token is a representative; in the order of tokens.
@@ -164,10 +162,10 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
     addToWord(b.both(wasKept, negate(isKept)), kNumRemoved);
     addToWord(b.both(isKept, negate(wasKept)), kNumAdded);
     if (what.rule == Rule::Paper)
-      b.when(b.both(isKept, negate(wasKept)), [&] {
+      b.ifThen(b.both(isKept, negate(wasKept)), [&] {
         Value listed = readWord(kNumNew);
         write(b.toI32(token), kNew, b.toIndex(listed));
-        writeWord(arith::AddIOp::create(b, listed, b.constantI32(1)), kNumNew);
+        writeWord(arith::AddIOp::create(b, listed, b.i32(1)), kNumNew);
       });
   }
   auto choice = scf::IfOp::create(b, isKept, /*withElseRegion=*/true);
@@ -176,9 +174,9 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
     b.setInsertionPoint(choice.thenBlock()->getTerminator());
     Value slot = b.toIndex(kept);
     b.store(b.toI32(token), what.to.ids, part(slot));
-    b.store(b.constantI32(1), what.to.weight, part(slot));
+    b.store(b.i32(1), what.to.weight, part(slot));
     b.store(b.toI32(token), what.to.nearest, part(token));
-    Value more = arith::AddIOp::create(b, kept, b.constantI32(1));
+    Value more = arith::AddIOp::create(b, kept, b.i32(1));
     // Released, because later blocks read the ids before this one is finished.
     b.release(more, what.to.control, wordAt(kNumKept));
   }
@@ -199,16 +197,16 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
 
 /// Lets the next block go on.
 void SelectionKernel::finishPhase(int64_t number, bool isLast) {
-  Value done = b.add(b.multiply(b.index(number), blocks), b.add(block, 1));
+  Value done = b.add(b.mul(b.index(number), blocks), b.add(block, 1));
   if (isLast)
-    b.when(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
-           [&] { finishAll(); });
+    b.ifThen(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
+             [&] { finishAll(); });
   // No block waits for the last one: it resets the words to zero for the next
   // call.
   Value word = b.toI32(done);
   if (isLast)
-    word = b.choose(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
-                    b.constantI32(0), word);
+    word = b.select(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
+                    b.i32(0), word);
   b.release(word, what.to.control, wordAt(kFinished));
 }
 
@@ -216,14 +214,14 @@ void SelectionKernel::finishPhase(int64_t number, bool isLast) {
 void SelectionKernel::finishAll() {
   Value kept = readWord(kNumKept);
   b.store(kept, what.to.count, one());
-  b.repeat(b.toIndex(kept), total, 1, [&](Value slot) {
-    b.store(b.constantI32(-1), what.to.ids, part(slot));
-    b.store(b.constantI32(0), what.to.weight, part(slot));
+  b.forEach(b.toIndex(kept), total, 1, [&](Value slot) {
+    b.store(b.i32(-1), what.to.ids, part(slot));
+    b.store(b.i32(0), what.to.weight, part(slot));
   });
   if (what.to.removed) {
     b.store(readWord(kNumRemoved), what.to.removed, one());
     b.store(readWord(kNumAdded), what.to.added, one());
   }
   for (Word word : {kNumKept, kNumValid, kNumNew, kNumRemoved, kNumAdded})
-    writeWord(b.constantI32(0), word);
+    writeWord(b.i32(0), word);
 }

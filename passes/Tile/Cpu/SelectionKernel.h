@@ -126,7 +126,7 @@ private:
 
   // Memory of the head.
   Value at(Array array, Value token) {
-    return b.add(arrays, b.add(b.multiply(b.index(array), total), token));
+    return b.add(arrays, b.add(b.mul(b.index(array), total), token));
   }
   Value read(Array array, Value token) {
     return b.load(what.to.scratch, at(array, token));

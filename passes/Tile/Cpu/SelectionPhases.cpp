@@ -18,7 +18,7 @@ using Values = TileBuilder::Values;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void SelectionKernel::emitNorms() {
-  b.repeat(b.index(0), rows.count, 1, [&](Value row) {
+  b.forEach(b.index(0), rows.count, 1, [&](Value row) {
     Value token = b.add(rows.first, row);
     write(cosines->emitInverseNorm(token), kInverse, token);
   });
@@ -34,26 +34,26 @@ void SelectionKernel::emitBlock(Value isNeverCovered) {
         b.sub(b.toIndex(vector::ExtractOp::create(b, ids, 0)), rows.first);
     b.storeVector(found, inside, {row, column});
   };
-  b.when(negate(isNeverCovered), [&] {
+  b.ifThen(negate(isNeverCovered), [&] {
     Candidates own = {rows.first, b.add(rows.first, rows.count),
                       [](Value number) { return number; }};
     if (!getLimit())
       return cosines->emit(rows, own, keep);
-    b.repeat(zero, rows.count, 1, [&](Value row) {
-      b.repeat(zero, b.index(kSelectRows), kLanes, [&](Value column) {
+    b.forEach(zero, rows.count, 1, [&](Value row) {
+      b.forEach(zero, b.index(kSelectRows), kLanes, [&](Value column) {
         b.storeVector(b.splat(kLanes, f32, -kInfinity), inside, {row, column});
       });
     });
     cosines->emit(rows, own, keep, getLimit());
   });
-  b.repeat(zero, rows.count, 1, [&](Value row) {
+  b.forEach(zero, rows.count, 1, [&](Value row) {
     reduceRow(row);
     Value owner = b.load(owners, {row, zero});
     Value best = b.load(bests, {row, zero});
     Value cover = what.rule == Rule::All ? b.load(covers, row) : best;
     // Nothing is compared where nothing can be covered.
     // Only earlier tokens of the block count, whose flags are set by now.
-    Value end = b.choose(isNeverCovered, zero, row);
+    Value end = b.select(isNeverCovered, zero, row);
     Values found = b.loop(
         zero, end, 1, {best, owner, cover},
         [&](Value other, ValueRange carried) {
@@ -65,9 +65,9 @@ void SelectionKernel::emitBlock(Value isNeverCovered) {
           Value isCloser = b.compare(CmpFPredicate::OGT, cosine, carried[2]);
           if (what.rule == Rule::Kept)
             isCloser = isBetter;
-          return Values{b.choose(isBetter, cosine, carried[0]),
-                        b.choose(isBetter, id, carried[1]),
-                        b.choose(isCloser, cosine, carried[2])};
+          return Values{b.select(isBetter, cosine, carried[0]),
+                        b.select(isBetter, id, carried[1]),
+                        b.select(isCloser, cosine, carried[2])};
         });
     b.store(found[0], bests, {row, zero});
     b.store(found[1], owners, {row, zero});
@@ -81,7 +81,7 @@ void SelectionKernel::emitScan() {
   emitNorms();
   setState();
   // tau = 0 keeps everything by definition: nothing has to be compared.
-  Value isNever = b.compare(CmpFPredicate::OEQ, theta, b.constant(kInfinity));
+  Value isNever = b.compare(CmpFPredicate::OEQ, theta, b.f32(kInfinity));
   Value done = b.scratch({1}, b.getIndexType());
   Value zero = b.index(0), mine = b.toI32(block);
   b.store(zero, done, zero);
@@ -115,7 +115,7 @@ void SelectionKernel::emitScan() {
       known = b.mul(b.toIndex(finished), kSelectRows);
       some.token = [](Value number) { return number; };
     }
-    some.end = b.choose(isNever, zero, known);
+    some.end = b.select(isNever, zero, known);
     cosines->emit(rows, some, visit, getLimit());
     b.store(some.end, done, zero);
     return b.compare(CmpIPredicate::slt, finished, mine);
@@ -126,17 +126,17 @@ void SelectionKernel::emitScan() {
 /// Redundant tokens meet the representatives they have not met yet.
 void SelectionKernel::emitNearest() {
   bool isPaper = what.rule == Rule::Paper;
-  waitFor(b.multiply(b.index(countPhases() - 1), blocks));
+  waitFor(b.mul(b.index(countPhases() - 1), blocks));
   loadState();
   Rows redundant = rows;
   redundant.isActive = [&](Value row) -> Value {
     Value flags;
     for (int64_t i = 0; i < kLanes; ++i) {
-      Value last = b.smaller(b.add(row, i), b.add(rows.count, -1));
+      Value last = b.min(b.add(row, i), b.add(rows.count, -1));
       Value flag = read(kFlag, b.add(rows.first, last));
       flags = flags ? b.both(flags, flag) : flag;
     }
-    return b.compare(CmpIPredicate::eq, flags, b.constantI32(0));
+    return b.compare(CmpIPredicate::eq, flags, b.i32(0));
   };
   Candidates others;
   if (isPaper) {
@@ -157,12 +157,12 @@ void SelectionKernel::emitNearest() {
   // Cosines below the best so far change nothing.
   cosines->emit(redundant, others, visit,
                 [&](Value row) { return b.load(bests, {row, b.index(0)}); });
-  waitFor(b.add(b.multiply(b.index(countPhases() - 1), blocks), block));
-  b.repeat(b.index(0), rows.count, 1, [&](Value row) {
+  waitFor(b.add(b.mul(b.index(countPhases() - 1), blocks), block));
+  b.forEach(b.index(0), rows.count, 1, [&](Value row) {
     Value token = b.add(rows.first, row);
     Value isRedundant =
-        b.compare(CmpIPredicate::eq, read(kFlag, token), b.constantI32(0));
-    b.when(isRedundant, [&] {
+        b.compare(CmpIPredicate::eq, read(kFlag, token), b.i32(0));
+    b.ifThen(isRedundant, [&] {
       reduceRow(row);
       Value owner = b.load(owners, {row, b.index(0)});
       b.store(owner, what.to.nearest, part(token));
@@ -185,13 +185,13 @@ void SelectionKernel::emitValidate() {
         Value low = carried[0], high = carried[1];
         Value isOpen = b.compare(CmpIPredicate::slt, low, high);
         Value middle = arith::ShRUIOp::create(b, b.add(low, high), b.index(1));
-        Value there = b.smaller(middle, b.add(total, -1));
+        Value there = b.min(middle, b.add(total, -1));
         Value isBefore = b.compare(CmpIPredicate::slt,
                                    b.loadIndex(what.oldIds, part(there)), last);
-        Value nextLow = b.choose(isBefore, b.add(middle, 1), low);
-        Value nextHigh = b.choose(isBefore, high, middle);
-        return Values{b.choose(isOpen, nextLow, low),
-                      b.choose(isOpen, nextHigh, high)};
+        Value nextLow = b.select(isBefore, b.add(middle, 1), low);
+        Value nextHigh = b.select(isBefore, high, middle);
+        return Values{b.select(isOpen, nextLow, low),
+                      b.select(isOpen, nextHigh, high)};
       });
   old.end = found[0];
   old.token = [&](Value n) { return b.loadIndex(what.oldIds, part(n)); };
@@ -199,22 +199,22 @@ void SelectionKernel::emitValidate() {
     Value own = b.broadcast(b.toI32(b.add(rows.first, row)), kLanes);
     Value isEarlier = b.compare(CmpIPredicate::slt, ids, own);
     Value eligible =
-        b.choose(isEarlier, cosine, b.splat(kLanes, f32, -kInfinity));
+        b.select(isEarlier, cosine, b.splat(kLanes, f32, -kInfinity));
     Value cover = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF,
                                               eligible, b.load(covers, row));
     b.store(cover, covers, row);
   };
   cosines->emit(rows, old, visit, [&](Value) { return theta; });
   waitFor(b.add(blocks, block));
-  b.repeat(zero, rows.count, 1, [&](Value row) {
+  b.forEach(zero, rows.count, 1, [&](Value row) {
     Value token = b.add(rows.first, row);
     Value isCovered = b.compare(CmpFPredicate::OGE, b.load(covers, row), theta);
     Value isValid = b.both(isInherited(token), negate(isCovered));
     write(arith::ExtUIOp::create(b, i32, isValid), kFlag, token);
-    b.when(isValid, [&] {
+    b.ifThen(isValid, [&] {
       Value listed = readWord(kNumValid);
       write(b.toI32(token), kValid, b.toIndex(listed));
-      writeWord(arith::AddIOp::create(b, listed, b.constantI32(1)), kNumValid);
+      writeWord(arith::AddIOp::create(b, listed, b.i32(1)), kNumValid);
     });
   });
 }
@@ -232,13 +232,12 @@ void SelectionKernel::emitCover() {
     improve(row, found, ids);
   });
   waitFor(b.add(before, block));
-  b.repeat(b.index(0), rows.count, 1, [&](Value row) {
+  b.forEach(b.index(0), rows.count, 1, [&](Value row) {
     reduceRow(row);
     Value token = b.add(rows.first, row);
     Value best = b.load(bests, {row, b.index(0)});
-    Value isValid =
-        b.compare(CmpIPredicate::ne, read(kFlag, token), b.constantI32(0));
+    Value isValid = b.compare(CmpIPredicate::ne, read(kFlag, token), b.i32(0));
     Value isNew = negate(b.compare(CmpFPredicate::OGE, best, theta));
-    commit(token, row, b.choose(isInherited(token), isValid, isNew));
+    commit(token, row, b.select(isInherited(token), isValid, isNew));
   });
 }

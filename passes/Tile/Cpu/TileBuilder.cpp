@@ -15,10 +15,6 @@
 using namespace mlir;
 using namespace gist;
 
-Value TileBuilder::index(int64_t value) {
-  return arith::ConstantIndexOp::create(*this, value);
-}
-
 /// An affine function of one or two values, folded.
 static Value apply(TileBuilder &builder, AffineExpr expr,
                    ArrayRef<OpFoldResult> operands) {
@@ -37,6 +33,8 @@ static OpFoldResult foldable(Value value) {
 }
 
 Value TileBuilder::add(Value a, Value b) {
+  if (!a.getType().isIndex())
+    return ValueBuilder::add(a, b);
   return apply(*this, getAffineDimExpr(0) + getAffineDimExpr(1),
                {foldable(a), foldable(b)});
 }
@@ -54,26 +52,13 @@ Value TileBuilder::roundDown(Value a, int64_t multiple) {
                {foldable(a)});
 }
 
-Value TileBuilder::divideUp(Value a, int64_t by) {
+Value TileBuilder::ceilDiv(Value a, int64_t by) {
   return apply(*this, getAffineDimExpr(0).ceilDiv(by), {foldable(a)});
 }
 
 Value TileBuilder::size(Value tensor, int64_t dim) {
   return getValueOrCreateConstantIndexOp(
       *this, getLoc(), tensor::getMixedSize(*this, getLoc(), tensor, dim));
-}
-
-VectorType TileBuilder::vectorOf(int64_t lanes, Type element) {
-  return VectorType::get({lanes}, element);
-}
-
-Value TileBuilder::splat(int64_t lanes, Type element, double value) {
-  TypedAttr scalar =
-      isa<FloatType>(element)
-          ? TypedAttr(getFloatAttr(element, value))
-          : TypedAttr(getIntegerAttr(element, static_cast<int64_t>(value)));
-  auto type = vectorOf(lanes, element);
-  return arith::ConstantOp::create(*this, DenseElementsAttr::get(type, scalar));
 }
 
 Value TileBuilder::broadcast(Value scalar, int64_t lanes) {
@@ -91,10 +76,7 @@ Value TileBuilder::read(Value tensor, ValueRange indices, VectorType type) {
 
 Value TileBuilder::readF32(Value tensor, ValueRange indices, int64_t lanes) {
   Type element = getElementTypeOrSelf(tensor.getType());
-  Value vector = read(tensor, indices, vectorOf(lanes, element));
-  if (element.isF32())
-    return vector;
-  return arith::ExtFOp::create(*this, vectorOf(lanes, getF32Type()), vector);
+  return toF32(read(tensor, indices, vectorOf(lanes, element)));
 }
 
 Value TileBuilder::readScalar(Value tensor, ValueRange indices) {
@@ -104,10 +86,8 @@ Value TileBuilder::readScalar(Value tensor, ValueRange indices) {
 Value TileBuilder::write(Value vector, Value tensor, ValueRange indices,
                          bool isInside) {
   Type element = getElementTypeOrSelf(tensor.getType());
-  auto type = cast<VectorType>(vector.getType());
-  if (type.getElementType() != element)
-    vector = arith::TruncFOp::create(*this, type.clone(element), vector);
-  return vector::TransferWriteOp::create(*this, vector, tensor, indices,
+  return vector::TransferWriteOp::create(*this, convert(vector, element),
+                                         tensor, indices,
                                          ArrayRef<bool>{isInside})
       .getResult();
 }
@@ -120,24 +100,10 @@ Value TileBuilder::empty(ArrayRef<int64_t> shape, Type element) {
   return tensor::EmptyOp::create(*this, shape, element);
 }
 
-TileBuilder::Values TileBuilder::loop(Value lower, Value upper, int64_t step,
-                                      ValueRange carried, LoopBody body) {
-  auto loop = scf::ForOp::create(*this, lower, upper, index(step), carried);
-  InsertionGuard guard(*this);
-  if (carried.empty())
-    setInsertionPoint(loop.getBody()->getTerminator());
-  else
-    setInsertionPointToStart(loop.getBody());
-  Values results = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  if (!carried.empty())
-    scf::YieldOp::create(*this, results);
-  return Values(loop.getResults());
-}
-
 Value TileBuilder::choose(Value condition, Value result,
                           function_ref<Value(Value result)> whenTrue,
                           function_ref<Value(Value result)> otherwise) {
-  Value rounds = arith::SelectOp::create(*this, condition, index(1), index(0));
+  Value rounds = select(condition, index(1), index(0));
   auto once = [&](Value lower, Value upper,
                   function_ref<Value(Value result)> emit) {
     result = loop(lower, upper, 1, result, [&](Value, ValueRange carried) {
@@ -202,14 +168,12 @@ Value TileBuilder::sumsOfFour(ArrayRef<Value> vectors) {
       even.push_back(lane);
       odd.push_back(lane + 1);
     }
-  auto pairs = [&](Value a, Value b) -> Value {
-    return arith::AddFOp::create(*this, shuffle(a, b, even),
-                                 shuffle(a, b, odd));
+  auto pairs = [&](Value a, Value b) {
+    return add(shuffle(a, b, even), shuffle(a, b, odd));
   };
   Value sums =
       pairs(pairs(vectors[0], vectors[1]), pairs(vectors[2], vectors[3]));
   for (; lanes > kFour; lanes /= 2)
-    sums = arith::AddFOp::create(*this, slice(sums, 0, lanes / 2),
-                                 slice(sums, lanes / 2, lanes / 2));
+    sums = add(slice(sums, 0, lanes / 2), slice(sums, lanes / 2, lanes / 2));
   return sums;
 }

@@ -13,34 +13,30 @@
 #ifndef GIST_PASSES_TILE_CPU_TILEBUILDER_H
 #define GIST_PASSES_TILE_CPU_TILEBUILDER_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialect/ValueBuilder.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace gist {
 
-class TileBuilder : public mlir::ImplicitLocOpBuilder {
+class TileBuilder : public ValueBuilder {
 public:
-  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  using ValueBuilder::ValueBuilder;
 
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-  using LoopBody = llvm::function_ref<Values(Value iv, mlir::ValueRange)>;
-
-  /// Constants and index arithmetic, folded where they can be.
-  Value index(int64_t value);
+  /// Indices as affine functions, in which later passes see bounds.
+  using ValueBuilder::mul;
   Value add(Value a, Value b);
   Value add(Value a, int64_t b);
   Value mul(Value a, int64_t b);
   Value roundDown(Value a, int64_t multiple);
-  Value divideUp(Value a, int64_t by);
+  Value ceilDiv(Value a, int64_t by);
   Value size(Value tensor, int64_t dim);
 
-  mlir::VectorType vectorOf(int64_t lanes, mlir::Type element);
   /// A vector of `lanes` copies of a constant of type `element`.
-  Value splat(int64_t lanes, mlir::Type element, double value);
+  Value splat(int64_t lanes, mlir::Type element, double value) {
+    return constant(vectorOf(lanes, element), value);
+  }
   Value broadcast(Value scalar, int64_t lanes);
 
   /// The vector at `indices`, along the last dimension; all of it is in bounds.
@@ -55,10 +51,6 @@ public:
   Value writeScalar(Value scalar, Value tensor, mlir::ValueRange indices);
 
   Value empty(llvm::ArrayRef<int64_t> shape, mlir::Type element);
-
-  /// for (iv = lower; iv < upper; iv += step) carried = body(iv, carried).
-  Values loop(Value lower, Value upper, int64_t step, mlir::ValueRange carried,
-              LoopBody body);
 
   /// What one of two makes of `result`. Both are loops of one round or none:
   /// which buffer a tensor of an `scf.if` gets differs from run to run.

@@ -122,77 +122,13 @@ func.func private @bf16_scratch(%x: tensor<?x512xf32>, %w: tensor<64x512xf16>, %
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
-// expected-error @+1 {{expects a product of f32 rows with blocks of 32 numbers in 4 or 8 bits for #gist.cpu_product<rows = 64, columns = 64, registers = [4, 8], lanes = 4, instruction = smmla>}}
-func.func private @no_blocks(%x: tensor<?x96xf32>, %w: tensor<64x96xf32>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
+// expected-error @+1 {{expects fma for a product of floats, got #gist.cpu_product<rows = 64, columns = 64, registers = [4, 8], lanes = 4, instruction = smmla>}}
+func.func private @float_instruction(%x: tensor<?x96xf32>, %w: tensor<64x96xf32>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
     attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_product<rows = 64, columns = 64, registers = [4, 8], lanes = 4, instruction = smmla>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
   %y = linalg.matmul indexing_maps = [#x, #w, #y]
       ins(%x, %w : tensor<?x96xf32>, tensor<64x96xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
-}
-
-// -----
-
-#x = affine_map<(m, n, k) -> (m, k)>
-#w = affine_map<(m, n, k) -> (n, k)>
-#y = affine_map<(m, n, k) -> (m, n)>
-// expected-error @+1 {{expects a product of one f32 row with blocks of 32 numbers in 4 or 8 bits for}}
-func.func private @many_rows(%x: tensor<?x96xf32>, %blocks: tensor<64x3x20xi8>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
-    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [4, 4], lanes = 4, instruction = sdot>} {
-  %zero = arith.constant 0.0 : f32
-  %w = gist.dequantize %blocks format q4_1 : tensor<64x3x20xi8>
-  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %y = linalg.matmul indexing_maps = [#x, #w, #y]
-      ins(%x, %w : tensor<?x96xf32>, tensor<64x96xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
-}
-
-// -----
-
-#x = affine_map<(m, n, k) -> (m, k)>
-#w = affine_map<(m, n, k) -> (n, k)>
-#y = affine_map<(m, n, k) -> (m, n)>
-// expected-error @+1 {{expects registers for pairs of rows and fours of columns, got}}
-func.func private @pairs_of_rows(%x: tensor<?x96xf32>, %blocks: tensor<64x3x20xi8>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
-    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_product<rows = 64, columns = 64, registers = [1, 8], lanes = 4, instruction = smmla>} {
-  %zero = arith.constant 0.0 : f32
-  %w = gist.dequantize %blocks format q4_1 : tensor<64x3x20xi8>
-  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %y = linalg.matmul indexing_maps = [#x, #w, #y]
-      ins(%x, %w : tensor<?x96xf32>, tensor<64x96xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
-}
-
-// -----
-
-#x = affine_map<(m, n, k) -> (m, k)>
-#w = affine_map<(m, n, k) -> (n, k)>
-#y = affine_map<(m, n, k) -> (m, n)>
-// expected-error @+1 {{expects a weight and workgroups of multiples of 8 columns for}}
-func.func private @whole_columns(%x: tensor<?x96xf32>, %blocks: tensor<100x3x20xi8>, %out: tensor<?x100xf32>) -> tensor<?x100xf32>
-    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_product<rows = 64, columns = 64, registers = [4, 8], lanes = 4, instruction = smmla>} {
-  %zero = arith.constant 0.0 : f32
-  %w = gist.dequantize %blocks format q4_1 : tensor<100x3x20xi8>
-  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x100xf32>) -> tensor<?x100xf32>
-  %y = linalg.matmul indexing_maps = [#x, #w, #y]
-      ins(%x, %w : tensor<?x96xf32>, tensor<100x96xf32>) outs(%z : tensor<?x100xf32>) -> tensor<?x100xf32>
-  return %y : tensor<?x100xf32>
-}
-
-// -----
-
-#x = affine_map<(m, n, k) -> (m, k)>
-#w = affine_map<(m, n, k) -> (n, k)>
-#y = affine_map<(m, n, k) -> (m, n)>
-// expected-error @+1 {{expects rows that take at most 786432 bytes of scratch, got 1072512}}
-func.func private @whole_scratch(%x: tensor<?x1024xf32>, %blocks: tensor<64x32x20xi8>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
-    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_product<rows = 1024, columns = 64, registers = [4, 8], lanes = 4, instruction = smmla>} {
-  %zero = arith.constant 0.0 : f32
-  %w = gist.dequantize %blocks format q4_1 : tensor<64x32x20xi8>
-  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
-  %y = linalg.matmul indexing_maps = [#x, #w, #y]
-      ins(%x, %w : tensor<?x1024xf32>, tensor<64x1024xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
 

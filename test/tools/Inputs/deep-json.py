@@ -8,7 +8,7 @@ deep = "[" * n + "]" * n
 (folder / "model").mkdir()
 for name, text in {
         "evaluation": '{"gist_evaluation": 1, "model": "m", "plans": [{"name": "p", "texts": [], "plan": %s}]}',
-        "calibration": '{"gist_calibration": 2, "model": "m", "layers": 1, "kv_heads": 1, "block": 8, "tokens": 64, '
+        "calibration": '{"gist_calibration": 1, "model": "m", "layers": 1, "kv_heads": 1, "block": 8, "tokens": 64, '
                        '"texts": [], "candidates": [%s], "heads": []}',
         "plan": '{"gist_plan": 1, "layers": [{"selection": %s}]}',
         "certificates": '{"gist_certificates": [%s]}',

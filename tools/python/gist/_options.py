@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -72,6 +73,8 @@ class GenerateOptions(TypedDict, total=False):
     stop: str | int | Iterable[str | int]  #: texts and tokens that end the answer
     ignore_end: bool  #: go on after the model's end token
     show_special: bool  #: special tokens appear as text
+    schema: str | Mapping[str, Any]  #: the answer is JSON that is valid for this schema
+    grammar: str  #: the answer matches this grammar (docs/grammars.md)
 
 
 class SessionOptions(TypedDict, total=False):
@@ -103,6 +106,8 @@ _DEFAULTS: dict[str, Any] = {
     "stop_tokens": (),
     "ignore_end": False,
     "show_special": False,
+    "schema": "",
+    "grammar": "",
 }
 
 
@@ -122,6 +127,9 @@ def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     stops = [stops] if isinstance(stops, (str, int)) else list(stops)
     values["stop_tokens"] = [stop for stop in stops if isinstance(stop, int)]
     values["stop"] = [to_utf8(stop) for stop in stops if not isinstance(stop, int)]
+    schema = values["schema"]
+    values["schema"] = to_utf8(schema if isinstance(schema, str) else json.dumps(schema))
+    values["grammar"] = to_utf8(values["grammar"])
     return tuple(values[name] for name in _DEFAULTS)
 
 

@@ -144,14 +144,14 @@ public:
   void emit();
 
 private:
-  Values run(KeySteps &steps) {
+  AttentionLoop::State run(KeySteps &steps) {
     return loop.run(loop.getStart(), steps,
                     getHeadSource(emitter, op.getKey(), kvHead, multiplied),
                     getHeadSource(emitter, op.getValue(), kvHead, multiplied));
   }
   /// Reads the ids of the workgroup's representatives.
   void listIds();
-  void scatter(Values &state);
+  void scatter(AttentionLoop::State &state);
   /// Lists the tokens from `base` on that are the workgroup's.
   void listTokens(Value base, Value end);
   /// Lets them take columns from `begin` on.
@@ -224,7 +224,7 @@ void AttendCopy::emit() {
                         column};
         }));
     listIds();
-    Values state;
+    AttentionLoop::State state;
     if (op.getLogCount() && op.getCausal()) {
       b.barrier();
       auto getToken = [&](Value row) {
@@ -254,7 +254,7 @@ void AttendCopy::listIds() {
             });
 }
 
-void AttendCopy::scatter(Values &state) {
+void AttendCopy::scatter(AttentionLoop::State &state) {
   Value numTokens = emitter.size(op.getQuery(), 0);
   AttentionResult result(emitter, op.getOutput());
   for (int64_t begin = 0; begin < valueSize; begin += loop.getHeldColumns()) {

@@ -26,6 +26,7 @@ using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
+using State = AttentionLoop::State;
 using arith::CmpIPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -162,21 +163,28 @@ public:
   void emit();
 
 private:
+  /// What rows have seen so far, and of how many clusters.
+  struct Seen {
+    State state;
+    Value clusters;
+    auto getParts() { return std::tie(state, clusters); }
+  };
+
   /// Which queries the workgroup has.
   void findQueries();
-  Values runCausal(ClusterSteps &steps, Values state);
+  State runCausal(ClusterSteps &steps, State state);
   /// Where clusters stand with their means; those are seen that began before
   /// `end`, and tokens from there to `endToken`.
-  Values runMeans(ClusterSteps &steps, Values state, Value end, Value endToken);
+  State runMeans(ClusterSteps &steps, State state, Value end, Value endToken);
   /// Counts, for ids from `firstId` on, the members among the tokens before
   /// `end`; those count whose representative is before `end` too.
   void countMembers(Value firstId, Value end);
-  Values run(KeySteps &steps, Values state, Value keys, Value values) {
+  State run(KeySteps &steps, State state, Value keys, Value values) {
     return loop.run(state, steps,
                     getHeadSource(emitter, keys, kvHead, multiplied),
                     getHeadSource(emitter, values, kvHead, multiplied));
   }
-  Values runTokens(KeySteps &steps, Values state) {
+  State runTokens(KeySteps &steps, State state) {
     return run(steps, state, op.getKey(), op.getValue());
   }
   Value getHead(Value row) {
@@ -251,7 +259,7 @@ void AttendKeys::emit() {
     steps.getToken = [&](Value row) { return getToken(row); };
     if (means)
       steps.countOf = [&](Value row) { return means->getCount(kvHead, row); };
-    Values state = loop.getStart();
+    State state = loop.getStart();
     if (op.getCausal()) {
       state = runCausal(steps, state);
     } else {
@@ -273,7 +281,7 @@ void AttendKeys::emit() {
   });
 }
 
-Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
+State AttendKeys::runCausal(ClusterSteps &steps, State state) {
   Value zero = b.index(0);
   Value end = b.max(b.sub(start, *op.getWindow()), zero);
   Value endToken = b.add(getToken(b.index(loop.getRows() - 1)), 1);
@@ -282,29 +290,26 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     return runMeans(steps, state, end, endToken);
   // At least one, even without clusters: the tokens come with it.
   Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
-  state.push_back(zero);
-  state = b.loop(zero, tables, 1, state, [&](Value number, ValueRange carried) {
+  Seen all = {state, zero};
+  all = carry(b, zero, tables, all, [&](Value number, const Seen &seen) {
     Value firstId = b.mul(number, tableIds);
     Value isLast = b.compare(CmpIPredicate::eq, number, b.sub(tables, 1));
     countMembers(firstId, end);
     steps.table = table;
     steps.firstId = firstId;
-    // Ids ascend, so that the clusters of a table follow those of the table
-    // before.
-    steps.begin = carried.back();
+    // Ids ascend, so that the clusters of a table follow those of
+    // the table before.
+    steps.begin = seen.clusters;
     steps.end = selection->countIdsBefore(b.min(b.add(firstId, tableIds), end));
     // Tokens are seen once, with the last table.
     steps.endToken = b.select(isLast, endToken, end);
-    Values next = runTokens(steps, Values(carried.drop_back()));
-    next.push_back(steps.end);
-    return next;
+    return Seen{runTokens(steps, seen.state), steps.end};
   });
-  state.pop_back();
-  return state;
+  return all.state;
 }
 
-Values AttendKeys::runMeans(ClusterSteps &steps, Values state, Value end,
-                            Value endToken) {
+State AttendKeys::runMeans(ClusterSteps &steps, State state, Value end,
+                           Value endToken) {
   Value zero = b.index(0);
   // Tokens are rows of other tensors.
   ClusterSteps tokens(b, op, *selection, loop.getKeys());
@@ -318,11 +323,12 @@ Values AttendKeys::runMeans(ClusterSteps &steps, Values state, Value end,
   steps.begin = zero;
   steps.endToken = end;
   steps.list = table;
-  return b.loop(zero, end, tableIds, state, [&](Value from, ValueRange seen) {
+  auto see = [&](Value from, const State &seen) {
     Value to = b.min(b.add(from, tableIds), end);
     steps.end = means->listLast(*selection, from, to, end);
-    return run(steps, Values(seen), means->getKeys(), means->getValues());
-  });
+    return run(steps, seen, means->getKeys(), means->getValues());
+  };
+  return carry(b, zero, end, b.index(tableIds), state, see);
 }
 
 void AttendKeys::countMembers(Value firstId, Value end) {

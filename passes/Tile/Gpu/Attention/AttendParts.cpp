@@ -8,6 +8,7 @@
 #include "passes/Tile/Gpu/Attention/AttendParts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 
 #include <limits>
 #include <numbers>
@@ -82,31 +83,30 @@ Value gist::ballot(GpuBuilder &b, Value condition) {
 Value Selection::countIdsBefore(Value end) {
   // The answer is between `first` and `first + left`. The lanes of a wave look
   // at the last ids of as many pieces.
-  SmallVector<Type> types(2, b.getIndexType());
-  SmallVector<Location> locations(2, b.getLoc());
-  auto loop =
-      scf::WhileOp::create(b, types, ValueRange{b.index(0), getCount()});
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  scf::ConditionOp::create(
-      b,
-      b.compare(arith::CmpIPredicate::sgt, before->getArgument(1), b.index(0)),
-      before->getArguments());
-  Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
-  Value first = body->getArgument(0), left = body->getArgument(1);
-  Value piece = b.ceilDiv(left, b.getGpu().waveSize);
-  Value mine = arith::MulIOp::create(b, b.lane(), piece);
-  Value last = b.sub(b.min(b.add(mine, piece), left), 1);
-  Value isBefore =
-      b.both(b.isLess(mine, left), b.isLess(getId(b.add(first, last)), end));
-  Value pieces = arith::IndexCastUIOp::create(
-      b, b.getIndexType(),
-      math::CtPopOp::create(b, ballot(b, isBefore)).getResult());
-  Value passed = b.min(b.mul(pieces, piece), left);
-  // The last id of the piece that is left is not before the end.
-  left = b.min(b.sub(left, passed), b.sub(piece, 1));
-  scf::YieldOp::create(b, ValueRange{b.add(first, passed), left});
-  return loop.getResult(0);
+  struct Range {
+    Value first, left;
+    auto getParts() { return std::tie(first, left); }
+  };
+  auto isAnyLeft = [&](const Range &range) {
+    return b.compare(arith::CmpIPredicate::sgt, range.left, b.index(0));
+  };
+  auto narrow = [&](const Range &range) {
+    auto [first, left] = range;
+    Value piece = b.ceilDiv(left, b.getGpu().waveSize);
+    Value mine = arith::MulIOp::create(b, b.lane(), piece);
+    Value last = b.sub(b.min(b.add(mine, piece), left), 1);
+    Value isBefore =
+        b.both(b.isLess(mine, left), b.isLess(getId(b.add(first, last)), end));
+    Value pieces = arith::IndexCastUIOp::create(
+        b, b.getIndexType(),
+        math::CtPopOp::create(b, ballot(b, isBefore)).getResult());
+    Value passed = b.min(b.mul(pieces, piece), left);
+    // The last id of the piece that is left is not before the end.
+    left = b.min(b.sub(left, passed), b.sub(piece, 1));
+    return Range{b.add(first, passed), left};
+  };
+  Range all = {b.index(0), getCount()};
+  return takeWhile(b, all, isAnyLeft, narrow).first;
 }
 
 Value gist::getLogCount(GpuBuilder &b, Value count, double scale) {

@@ -160,7 +160,7 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
         return AttentionLoop::Values{getToken(row), getHead(row), column};
       }));
   DenseSteps steps(emitter, op, first, loop.getRows(), loop.getKeys());
-  AttentionLoop::Values state =
+  AttentionLoop::State state =
       loop.run(loop.getStart(), steps,
                getHeadSource(emitter, op.getKey(), kvHead, element),
                getHeadSource(emitter, op.getValue(), kvHead, element));

@@ -28,9 +28,10 @@
 
 #include "dialect/GistOps.h"
 #include "dialect/GistTileAttrs.h"
-#include "passes/Tile/Gpu/Core/GpuBuilder.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace gist {
@@ -90,10 +91,29 @@ public:
   }
 };
 
+/// What a lane has of a tile of rows, which it shares with other lanes.
+struct RowTile {
+  GpuBuilder::Values tops; ///< the largest score of each of its rows
+  GpuBuilder::Values sums; ///< its share of the sum of each row's weights
+  GpuBuilder::Values out;  ///< its numbers of the outputs
+
+  auto getParts() { return std::tie(tops, sums, out); }
+};
+
+/// How lanes share the rows of a tile.
+struct LaneLayout {
+  int64_t tiles; ///< of rows, of one wave
+  int64_t rows;  ///< of a tile that a lane has numbers of
+  /// Lanes that share a row differ in these bits of their number.
+  llvm::SmallVector<int64_t> shuffles;
+};
+
 class AttentionLoop {
 public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
+  /// The tiles of rows of a wave.
+  using State = llvm::SmallVector<RowTile>;
 
   struct Shape {
     int64_t headSize, valueSize;
@@ -116,19 +136,19 @@ public:
   virtual void loadQueries(const RowSource &queries) = 0;
 
   /// The state of rows before the first key.
-  virtual Values getStart() = 0;
+  State getStart();
   /// Their state after the keys of `steps`.
-  virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
-                     const RowSource &valueSource) = 0;
+  virtual State run(State state, KeySteps &steps, const RowSource &keySource,
+                    const RowSource &valueSource) = 0;
   /// The state of rows that have seen the keys of both states.
-  virtual Values merge(Values state, mlir::ValueRange other) = 0;
+  State merge(State state, State other);
   /// Divides the outputs by the sums: what rows have seen, zeros for a row that
   /// has seen nothing.
-  virtual void finish(Values &state) = 0;
+  virtual void finish(State &state);
   /// Hands out the outputs in f32, neighbours of a row at a time; some may be
   /// past its end.
   virtual void
-  emitOutputs(Values &state,
+  emitOutputs(State &state,
               llvm::function_ref<void(Value row, Value column, Value numbers)>
                   emit) = 0;
 
@@ -138,13 +158,20 @@ public:
   virtual int64_t getHeldColumns() const = 0;
   /// Puts columns from `begin` on into workgroup memory. All threads take part;
   /// callers need a barrier before they read.
-  virtual void hold(Values &state, int64_t begin) = 0;
+  virtual void hold(State &state, int64_t begin) = 0;
   /// `count` neighbours from `column` on of what is held of a row.
   virtual Value readHeld(Value row, Value column, int64_t count) = 0;
 
 protected:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
   AttentionLoop(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape,
-                int64_t width);
+                int64_t width, LaneLayout lanes);
+
+  /// A lane's outputs of a tile of rows, as zeros.
+  virtual Values makeOut() = 0;
+  /// One number for each of a lane's rows, as one for each of RowTile::out.
+  virtual Values spread(mlir::ValueRange numbers) = 0;
 
   /// Calls `body` for this thread's share of `count` work items, with the
   /// number of the item and whether it is below `count`.
@@ -158,6 +185,12 @@ protected:
                    int64_t columns, int64_t count = 0);
   Value finishChunk(const RowSource &source, Value fetched, Value column,
                     int64_t columns);
+  /// Multiplies the outputs of each of a lane's rows.
+  void rescale(RowTile &tile, mlir::ValueRange factors);
+  Value getLarger(Value x, Value y);
+  /// What is added to the scores of a row, times their scale, so that powers
+  /// are at most one where `top` is the largest.
+  Value emitBase(Value top);
   /// 2^x. Results that are not normal may be 0.
   Value emitPower(Value x);
   /// 1 / sum, 0 for a sum of 0.
@@ -168,6 +201,7 @@ protected:
   int64_t rows, keys, stages;
   int64_t width;
   double factor; ///< scale, for powers of two
+  LaneLayout lanes;
 };
 
 } // namespace gist

@@ -10,14 +10,12 @@
 #include "passes/Tile/Gpu/Core/Registers.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
+using State = AttentionLoop::State;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Columns of outputs that are in workgroup memory at once.
 static constexpr int64_t kColumnsAtOnce = 64;
 
@@ -25,13 +23,20 @@ static Mma getMma(GpuAttentionAttr tile) {
   return Mma(tile.getInstruction(), tile.getElement());
 }
 
+static LaneLayout getLanes(GpuAttentionAttr tile) {
+  Mma mma = getMma(tile);
+  return {tile.getRows() / tile.getNumWaves() / mma.rows(), mma.getLaneRows(),
+          mma.getRowShuffles()};
+}
+
 MmaAttention::MmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
                            const Shape &shape)
     : AttentionLoop(b, tile, shape,
-                    llvm::alignTo(shape.valueSize, getMma(tile).columns())),
+                    llvm::alignTo(shape.valueSize, getMma(tile).columns()),
+                    getLanes(tile)),
       mma(getMma(tile)), depth(llvm::alignTo(shape.headSize, mma.depth())),
-      rowTiles(rows / tile.getNumWaves() / mma.rows()),
-      keyTiles(keys / mma.columns()), outTiles(width / mma.columns()),
+      rowTiles(lanes.tiles), keyTiles(keys / mma.columns()),
+      outTiles(width / mma.columns()),
       isAsync(b.getGpu().kind == GpuKind::Nvidia),
       isPipelined(!isAsync && !(shape.hasBias && width > 128)),
       // As little as it takes for a thread to load values once a step.
@@ -66,7 +71,15 @@ Value MmaAttention::getRow(int64_t tile, int64_t i) {
   return b.add(b.add(firstRow, tile * mma.rows()), mma.getRow(b, lane, i));
 }
 
-Value MmaAttention::spread(ValueRange numbers) {
+Values MmaAttention::makeOut() {
+  return Values(outTiles, mma.makeAccumulator(b));
+}
+
+Values MmaAttention::spread(ValueRange numbers) {
+  return Values(outTiles, spreadOver(numbers));
+}
+
+Value MmaAttention::spreadOver(ValueRange numbers) {
   int64_t size = mma.getAccumulatorType().getNumElements();
   if (numbers.size() == 1) {
     // Instructions of two numbers read two registers: what is being loaded into
@@ -83,15 +96,12 @@ Value MmaAttention::spread(ValueRange numbers) {
   return vector::FromElementsOp::create(b, mma.getAccumulatorType(), all);
 }
 
-Values MmaAttention::emitScores(Value stage, ValueRange start) {
-  Values scores(start);
+MmaAttention::Tiles MmaAttention::emitScores(Value stage, Tiles scores) {
   auto multiply = [&](int64_t key, int64_t k, ArrayRef<Value> queries) {
     Value right = mma.loadB(b, keyTile, lane, stage,
                             b.index(key * mma.columns()), b.index(k));
-    for (auto [tile, query] : llvm::enumerate(queries)) {
-      Value &score = scores[tile * keyTiles + key];
-      score = mma.multiply(b, query, right, score);
-    }
+    for (auto [ofTile, query] : llvm::zip_equal(scores, queries))
+      ofTile[key] = mma.multiply(b, query, right, ofTile[key]);
   };
   auto getQueries = [&](int64_t k) {
     Values queries;
@@ -127,36 +137,28 @@ Value MmaAttention::readBias(Value stage, int64_t key) {
   return b.concat(parts);
 }
 
-Value MmaAttention::getLarger(Value x, Value y) {
-  // Without nnan, gfx942 would first quiet signalling NaNs.
-  auto flags =
-      isAsync ? arith::FastMathFlags::none : arith::FastMathFlags::nnan;
-  return arith::MaxNumFOp::create(b, x, y, flags);
-}
-
-Values MmaAttention::getTops(ArrayRef<Value> scores) {
+Values MmaAttention::getTops(ValueRange scores) {
   Values tops;
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Values candidates;
-      for (Value part : scores.slice(tile * keyTiles, keyTiles))
-        for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
-          if (getLaneRow(i) == row)
-            candidates.push_back(b.extract(part, i));
-      tops.push_back(b.reduceLanes(
-          vector::FromElementsOp::create(
-              b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
-          [&](Value x, Value y) { return getLarger(x, y); }));
-    }
+  for (int64_t row = 0; row < lanes.rows; ++row) {
+    Values candidates;
+    for (Value part : scores)
+      for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
+        if (getLaneRow(i) == row)
+          candidates.push_back(b.extract(part, i));
+    tops.push_back(b.reduceLanes(
+        vector::FromElementsOp::create(
+            b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
+        [&](Value x, Value y) { return getLarger(x, y); }));
+  }
   return tops;
 }
 
-void MmaAttention::adjust(Value step, Values &scores) {
+void MmaAttention::adjust(Value step, Tiles &scores) {
   // Otherwise the numbers of all slots would stay in registers.
   Value lane = computeHereByThread(b, this->lane);
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t key = 0; key < keyTiles; ++key) {
-      Value &score = scores[tile * keyTiles + key];
+      Value &score = scores[tile][key];
       Values numbers;
       for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i) {
         Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
@@ -170,45 +172,40 @@ void MmaAttention::adjust(Value step, Values &scores) {
     }
 }
 
-Values MmaAttention::adjustScores(Value step, Values scores) {
-  Value isPlain = steps->isPlain(b, step);
-  SmallVector<Type> types(ValueRange(scores).getTypes());
-  types.append(rowTiles * mma.getLaneRows(), b.getF32Type());
-  auto branch = scf::IfOp::create(b, types, isPlain, /*addThenBlock=*/true,
-                                  /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  auto yield = [&] {
-    Values results = scores;
-    llvm::append_range(results, getTops(scores));
-    scf::YieldOp::create(b, results);
+MmaAttention::Scores MmaAttention::adjustScores(Value step, const Tiles &scores,
+                                                const State &state) {
+  Scores like = {scores, {}};
+  for (const RowTile &rows : state)
+    like.tops.push_back(rows.tops);
+  auto find = [&](const Tiles &seen) {
+    Scores found = {seen, {}};
+    for (const Values &ofTile : seen)
+      found.tops.push_back(getTops(ofTile));
+    return found;
   };
-  b.setInsertionPointToStart(branch.thenBlock());
-  yield();
-  b.setInsertionPointToStart(branch.elseBlock());
-  adjust(step, scores);
-  yield();
-  return branch.getResults();
+  auto hide = [&] {
+    Tiles seen = scores;
+    adjust(step, seen);
+    return find(seen);
+  };
+  return choose(
+      b, steps->isPlain(b, step), like, [&] { return find(scores); }, hide);
 }
 
-std::pair<Value, Values>
-MmaAttention::findBase(int64_t tile, ArrayRef<Value> tops, Values &state) {
-  Value never = b.f32(-kInfinity), scale = b.f32(factor);
+std::pair<Value, Values> MmaAttention::findBase(ValueRange tops,
+                                                RowTile &rows) {
+  Value scale = b.f32(factor);
   Values factors, bases;
-  for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-    Value top = tops[tile * mma.getLaneRows() + row];
-    for (int64_t mask : mma.getRowShuffles())
-      top = getLarger(top, b.exchange(top, mask));
-    Value &old = getTop(state, tile, row);
-    top = getLarger(top, old);
-    // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, never);
-    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
-                                       b.f32(-factor));
-    factors.push_back(emitPower(b.fma(old, scale, base)));
-    bases.push_back(base);
-    old = top;
+  for (auto [top, old] : llvm::zip_equal(tops, rows.tops)) {
+    Value now = top;
+    for (int64_t mask : lanes.shuffles)
+      now = getLarger(now, b.exchange(now, mask));
+    now = getLarger(now, old);
+    bases.push_back(emitBase(now));
+    factors.push_back(emitPower(b.fma(old, scale, bases.back())));
+    old = now;
   }
-  return {spread(bases), factors};
+  return {spreadOver(bases), factors};
 }
 
 Value MmaAttention::emitWeights(Value scores, Value base) {
@@ -216,231 +213,138 @@ Value MmaAttention::emitWeights(Value scores, Value base) {
   return emitPower(b.fma(scores, b.broadcast(b.f32(factor), size), base));
 }
 
-void MmaAttention::addSum(int64_t tile, Value sum, ArrayRef<Value> factors,
-                          Values &state) {
-  for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
+void MmaAttention::addSum(Value sum, ArrayRef<Value> factors, RowTile &rows) {
+  for (auto [row, total] : llvm::enumerate(rows.sums)) {
     // A lane's share of the sum: shares are added up when all is done.
-    Value &total = getSum(state, tile, row);
     total = arith::MulFOp::create(b, total, factors[row]);
     for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
-      if (getLaneRow(i) == row)
+      if (getLaneRow(i) == static_cast<int64_t>(row))
         total = arith::AddFOp::create(b, total, b.extract(sum, i));
   }
 }
 
-void MmaAttention::rescale(int64_t tile, ArrayRef<Value> factors,
-                           Values &state) {
-  Value all = spread(factors);
-  for (int64_t column = 0; column < outTiles; ++column) {
-    Value &out = getOut(state, tile, column);
-    out = arith::MulFOp::create(b, out, all);
-  }
-}
-
-Values MmaAttention::getFragments(ArrayRef<Value> weights) {
-  Values fragments;
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
-    llvm::append_range(
-        fragments,
-        mma.getFragments(b, weights.slice(tile * keyTiles, keyTiles)));
-  return fragments;
-}
-
-void MmaAttention::emitProduct(ValueRange fragments, Value stage,
-                               Values &state) {
+void MmaAttention::emitProduct(const Tiles &fragments, Value stage,
+                               State &state) {
   for (int64_t k = 0; k < keys; k += mma.depth())
     for (int64_t column = 0; column < outTiles; ++column) {
       Value right =
           mma.loadTransposedB(b, valueTile, lane, stage,
                               b.index(column * mma.columns()), b.index(k));
       for (int64_t tile = 0; tile < rowTiles; ++tile) {
-        Value &out = getOut(state, tile, column);
-        Value left = fragments[(tile * keys + k) / mma.depth()];
+        Value &out = state[tile].out[column];
+        Value left = fragments[tile][k / mma.depth()];
         out = mma.multiply(b, left, right, out);
       }
     }
 }
 
-Values MmaAttention::compute(Value step, Value stage, ValueRange state) {
-  Values next(state);
-  Values start(rowTiles * keyTiles, mma.makeAccumulator(b));
-  Values scores = emitScores(stage, start);
+void MmaAttention::compute(Value step, Value stage, State &state) {
+  Tiles start(rowTiles, Values(keyTiles, mma.makeAccumulator(b)));
+  Tiles scores = emitScores(stage, start), fragments;
   for (int64_t key = 0; biases && key < keyTiles; ++key) {
     Value bias = readBias(stage, key);
-    for (int64_t tile = 0; tile < rowTiles; ++tile) {
-      Value &score = scores[tile * keyTiles + key];
-      score = arith::AddFOp::create(b, score, bias);
-    }
+    for (Values &ofTile : scores)
+      ofTile[key] = arith::AddFOp::create(b, ofTile[key], bias);
   }
-  Values adjusted = adjustScores(step, scores);
-  ArrayRef<Value> tops = ArrayRef<Value>(adjusted).drop_front(scores.size());
-  Values weights(ArrayRef<Value>(adjusted).take_front(scores.size()));
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    auto [base, factors] = findBase(tile, tops, next);
+  Scores seen = adjustScores(step, scores, state);
+  for (auto [rows, weights, tops] :
+       llvm::zip_equal(state, seen.all, seen.tops)) {
+    auto [base, factors] = findBase(tops, rows);
     Value sum;
-    for (Value &part :
-         MutableArrayRef<Value>(weights).slice(tile * keyTiles, keyTiles)) {
+    for (Value &part : weights) {
       part = emitWeights(part, base);
       sum = sum ? arith::AddFOp::create(b, sum, part).getResult() : part;
     }
-    addSum(tile, sum, factors, next);
-    rescale(tile, factors, next);
+    addSum(sum, factors, rows);
+    rescale(rows, factors);
   }
-  emitProduct(getFragments(weights), stage, next);
-  return next;
+  for (const Values &weights : seen.all)
+    fragments.push_back(mma.getFragments(b, weights));
+  emitProduct(fragments, stage, state);
 }
 
 //===----------------------------------------------------------------------===//
 // The loop
 //===----------------------------------------------------------------------===//
 
-Values MmaAttention::getStart() {
-  Values state;
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    state.append(mma.getLaneRows(), b.f32(-kInfinity));
-    state.append(mma.getLaneRows(), b.f32(0));
-    state.append(outTiles, mma.makeAccumulator(b));
-  }
-  return state;
-}
-
-Values MmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
-                         const RowSource &v) {
+State MmaAttention::run(State state, KeySteps &keySteps, const RowSource &k,
+                        const RowSource &v) {
   steps = &keySteps;
   keySource = &k;
   valueSource = &v;
   Value count = steps->getCount(b);
   if (isAsync)
     return runAsync(state, count);
-  return isPipelined ? runPipelined(state, count) : runStaged(state, count);
+  if (!isPipelined)
+    return runStaged(state, count);
+  Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
+  return takeIf(b, isAny, state, [&](const State &state) {
+    return runPipelined(state, takeFirstThread(b, count));
+  });
 }
 
-Values MmaAttention::runStaged(Values state, Value count) {
+State MmaAttention::runStaged(State state, Value count) {
   Value zero = b.index(0), last = b.sub(count, 1);
-  size_t numStates = state.size();
   // Past the end the last step is loaded again; that load is never stored.
   auto getNext = [&](Value step, int64_t by) {
     return b.max(b.min(b.add(step, by), last), zero);
   };
-  auto load = [&](Value step, ValueRange sourceRows) {
-    Values chunks = loadKeys(step, sourceRows);
-    llvm::append_range(chunks,
-                       loadValues(sourceRows.drop_front(chunks.size() - 1)));
-    return chunks;
-  };
-  // Chunks of this thread, as distribute() counts them, and the bias: this loop
-  // is taken only where there is one (see isPipelined).
-  size_t numKeys =
-      llvm::divideCeil(keys * depth / keyTile.getChunk(), b.getThreads()) + 1;
-  llvm::append_range(state, load(zero, findRows(zero)));
-  size_t numChunks = state.size() - numStates;
-  llvm::append_range(state, findRows(getNext(zero, 1)));
-  state = b.loop(zero, count, 1, state, [&](Value step, ValueRange carried) {
-    ValueRange chunks = carried.slice(numStates, numChunks);
+  Step start = {state, load(zero, findRows(zero)), {}};
+  start.rows = findRows(getNext(zero, 1));
+  start = carry(b, zero, count, start, [&](Value step, Step now) {
     b.barrier(); // The last step has been read.
-    storeKeys(chunks.take_front(numKeys));
-    storeValues(chunks.drop_front(numKeys));
+    storeKeys(now.loaded);
+    storeValues(now.loaded);
     b.barrier();
-    Values loaded =
-        load(getNext(step, 1), carried.drop_front(numStates + numChunks));
-    llvm::append_range(loaded, findRows(getNext(step, 2)));
+    now.loaded = load(getNext(step, 1), now.rows);
+    now.rows = findRows(getNext(step, 2));
     // Loads are to be ahead of the products that hide them.
     keepOrder(b);
-    Values next = compute(step, zero, carried.take_front(numStates));
-    llvm::append_range(next, loaded);
-    return next;
+    compute(step, zero, now.state);
+    return now;
   });
-  state.truncate(numStates);
-  return state;
+  return start.state;
 }
 
-Values MmaAttention::runAsync(Values state, Value count) {
+State MmaAttention::runAsync(State state, Value count) {
   Value zero = b.index(0), last = b.max(b.sub(count, 1), zero);
-  size_t numStates = state.size();
   auto findNext = [&](Value step) { return findRows(b.min(step, last)); };
   // A group is closed even where nothing is copied: the number of groups that a
   // wait leaves open is then the same in all steps.
-  auto copyIf = [&](Value step, ValueRange sourceRows) {
+  auto copyIf = [&](Value step, const Loads &sourceRows) {
     b.ifThen(b.isLess(step, count),
              [&] { copy(step, b.rem(step, stages), sourceRows); });
     closeCopies(b);
   };
   for (int64_t i = 0; i + 1 < stages; ++i)
     copyIf(b.index(i), findNext(b.index(i)));
+  Step start = {state, {}, {}};
   if (steps->isGathered())
-    llvm::append_range(state, findNext(b.index(stages - 1)));
-  state = b.loop(zero, count, 1, state, [&](Value step, ValueRange carried) {
+    start.rows = findNext(b.index(stages - 1));
+  start = carry(b, zero, count, start, [&](Value step, Step now) {
     Value ahead = b.add(step, stages - 1);
-    copyIf(ahead, steps->isGathered() ? Values(carried.drop_front(numStates))
-                                      : findNext(ahead));
-    Values found;
+    copyIf(ahead, steps->isGathered() ? now.rows : findNext(ahead));
     if (steps->isGathered())
-      found = findNext(b.add(ahead, 1));
+      now.rows = findNext(b.add(ahead, 1));
     waitForCopies(b, stages - 1);
     b.barrier();
-    Values next =
-        compute(step, b.rem(step, stages), carried.take_front(numStates));
+    compute(step, b.rem(step, stages), now.state);
     b.barrier(); // The step's stage is free for another.
-    llvm::append_range(next, found);
-    return next;
+    return now;
   });
-  state.truncate(numStates);
-  return state;
+  return start.state;
 }
 
-Values MmaAttention::merge(Values state, ValueRange others) {
-  Values other(others);
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    Values factors, otherFactors;
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Value &top = getTop(state, tile, row);
-      Value otherTop = getTop(other, tile, row);
-      Value highest = getLarger(top, otherTop);
-      // Neither has seen a key: any finite number will do for -infinity.
-      Value isNone =
-          b.compare(arith::CmpFPredicate::OEQ, highest, b.f32(-kInfinity));
-      Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), highest),
-                                         b.f32(-factor));
-      factors.push_back(emitPower(b.fma(top, b.f32(factor), base)));
-      otherFactors.push_back(emitPower(b.fma(otherTop, b.f32(factor), base)));
-      top = highest;
-      Value &sum = getSum(state, tile, row);
-      sum = b.fma(getSum(other, tile, row), otherFactors.back(),
-                  arith::MulFOp::create(b, sum, factors.back()));
-    }
-    Value all = spread(factors), otherAll = spread(otherFactors);
-    for (int64_t column = 0; column < outTiles; ++column) {
-      Value &out = getOut(state, tile, column);
-      out = b.fma(getOut(other, tile, column), otherAll,
-                  arith::MulFOp::create(b, out, all));
-    }
-  }
-  return state;
-}
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
 
-void MmaAttention::finish(Values &state) {
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    Values inverses;
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Value sum = getSum(state, tile, row);
-      for (int64_t mask : mma.getRowShuffles())
-        sum = arith::AddFOp::create(b, sum, b.exchange(sum, mask));
-      inverses.push_back(emitInverse(sum));
-    }
-    Value inverse = spread(inverses);
-    for (int64_t column = 0; column < outTiles; ++column) {
-      Value &out = getOut(state, tile, column);
-      out = arith::MulFOp::create(b, out, inverse);
-    }
-  }
-}
-
-void MmaAttention::emitOutputs(Values &state,
+void MmaAttention::emitOutputs(State &state,
                                function_ref<void(Value, Value, Value)> emit) {
   emitColumns(state, 0, width, emit);
 }
 
-void MmaAttention::hold(Values &state, int64_t begin) {
+void MmaAttention::hold(State &state, int64_t begin) {
   int64_t end = std::min(begin + getHeldColumns(), width);
   emitColumns(state, begin, end, [&](Value row, Value column, Value x) {
     outputs.store(b, b.convert(x, outputs.getElement()), b.index(0), row,
@@ -453,7 +357,7 @@ Value MmaAttention::readHeld(Value row, Value column, int64_t count) {
                       row, column);
 }
 
-void MmaAttention::emitColumns(Values &state, int64_t begin, int64_t end,
+void MmaAttention::emitColumns(State &state, int64_t begin, int64_t end,
                                function_ref<void(Value, Value, Value)> emit) {
   int64_t run = mma.getRun(), columns = mma.columns();
   for (int64_t tile = 0; tile < rowTiles; ++tile)
@@ -462,5 +366,5 @@ void MmaAttention::emitColumns(Values &state, int64_t begin, int64_t end,
            i += run)
         emit(getRow(tile, i),
              b.add(mma.getColumn(b, lane, i), column * columns),
-             b.slice(getOut(state, tile, column), i, run));
+             b.slice(state[tile].out[column], i, run));
 }

@@ -26,73 +26,112 @@ public:
   MmaAttention(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape);
 
   void loadQueries(const RowSource &queries) override;
-  Values getStart() override;
-  Values run(Values state, KeySteps &steps, const RowSource &keySource,
-             const RowSource &valueSource) override;
-  Values merge(Values state, mlir::ValueRange other) override;
-  void finish(Values &state) override;
+  State run(State state, KeySteps &steps, const RowSource &keySource,
+            const RowSource &valueSource) override;
   void
-  emitOutputs(Values &state,
+  emitOutputs(State &state,
               llvm::function_ref<void(Value row, Value column, Value numbers)>
                   emit) override;
   int64_t getHeldColumns() const override { return outputs.getColumns(); }
-  void hold(Values &state, int64_t begin) override;
+  void hold(State &state, int64_t begin) override;
   Value readHeld(Value row, Value column, int64_t count) override;
 
 private:
-  /// The rows of the sources that this thread loads in a step.
-  Values findKeyRows(Value step);
+  /// What a thread loads in a step, or the rows of the sources that it loads
+  /// from: chunks of keys, the bias of a slot if there are biases, chunks of
+  /// values.
+  struct Loads {
+    Values keys, bias, values;
+    auto getParts() { return std::tie(keys, bias, values); }
+  };
+  /// Accumulators, or fragments, of each tile of rows.
+  using Tiles = llvm::SmallVector<Values>;
+  /// The left side of the second product, and what the outputs of each tile of
+  /// rows are multiplied with before it.
+  struct Weights {
+    Tiles fragments;
+    Values factors;
+    auto getParts() { return std::tie(fragments, factors); }
+  };
+  /// Scores of what is seen, and the largest of each of a lane's rows.
+  struct Scores {
+    Tiles all, tops;
+    auto getParts() { return std::tie(all, tops); }
+  };
+
+  // What the loops carry.
+  struct Step {
+    State state;
+    Loads loaded; ///< of this step; empty where they are copied
+    Loads rows; ///< of the next load or copy; empty where found without memory
+    auto getParts() { return std::tie(state, loaded, rows); }
+  };
+  struct PipelinedStep {
+    Value number;
+    State state;
+    Weights weights; ///< of this step
+    Loads loaded;    ///< keys of the next step, values of this one
+    Loads rows;      ///< of keys and values a step further, as i32
+    auto getParts() { return std::tie(number, state, weights, loaded, rows); }
+  };
+
+  Values makeOut() override;
+  Values spread(mlir::ValueRange numbers) override;
+
   /// The slot whose bias this thread loads; threads past the end load the last.
   Value getBiasSlot();
-  Values findValueRows(Value step);
-  Values findRows(Value step);
-  /// A step's chunks, in the registers of the thread that loads them.
-  Values loadKeys(Value step, mlir::ValueRange sourceRows);
-  Values loadValues(mlir::ValueRange sourceRows);
-  void storeKeys(mlir::ValueRange chunks);
-  void storeValues(mlir::ValueRange chunks);
+  void findKeyRows(Value step, Loads &found);
+  void findValueRows(Value step, Loads &found);
+  Loads findRows(Value step);
+  /// A step's chunks, in the registers of the thread that loads them. `step` is
+  /// that of the keys.
+  void loadKeys(Value step, const Loads &sourceRows, Loads &loaded);
+  void loadValues(const Loads &sourceRows, Loads &loaded);
+  Loads load(Value step, const Loads &sourceRows);
+  void storeKeys(const Loads &loaded);
+  void storeValues(const Loads &loaded);
   /// The same without registers.
-  void copy(Value step, Value stage, mlir::ValueRange sourceRows);
-  void copyTile(const RowSource &source, const SharedTile &tile, Value step,
-                Value stage, mlir::ValueRange &sourceRows);
-  Values runStaged(Values state, Value count);
-  Values runPipelined(Values state, Value count);
-  Values runSteps(Values state, Value count);
-  Values runAsync(Values state, Value count);
-  Values compute(Value step, Value stage, mlir::ValueRange state);
+  void copy(Value step, Value stage, const Loads &sourceRows);
+  void copyTile(const RowSource &source, const SharedTile &tile, Value stage,
+                mlir::ValueRange sourceRows);
+  State runStaged(State state, Value count);
+  State runPipelined(State state, Value count);
+  State runAsync(State state, Value count);
+  // Steps of runPipelined(), of which `last` is the last.
+  Loads findNextRows(Value step, Value last);
+  PipelinedStep beginSteps(const State &state, Value last);
+  /// Where it is plain, all rows see all keys of the next step.
+  PipelinedStep takeStep(PipelinedStep now, Value last, bool isPlain);
+  void compute(Value step, Value stage, State &state);
   void emitColumns(
-      Values &state, int64_t begin, int64_t end,
+      State &state, int64_t begin, int64_t end,
       llvm::function_ref<void(Value row, Value column, Value numbers)> emit);
   /// What is in workgroup memory of keys times the queries, and `start`.
-  Values emitScores(Value stage, mlir::ValueRange start);
+  Tiles emitScores(Value stage, Tiles start);
+  /// The same, with sums that start from the biases, which saves additions.
+  Tiles emitBiasedScores(Value stage);
   /// What is added to the scores of a tile of keys.
   Value readBias(Value stage, int64_t key);
-  Value getLarger(Value x, Value y);
-  /// The largest of a lane's scores, for each of its rows.
-  Values getTops(mlir::ArrayRef<Value> scores);
+  /// The largest of a lane's scores of a tile, for each of its rows.
+  Values getTops(mlir::ValueRange scores);
   /// Scores of what is seen, in place of all.
-  void adjust(Value step, Values &scores);
+  void adjust(Value step, Tiles &scores);
   /// adjust() where a step needs it, then getTops().
-  Values adjustScores(Value step, Values scores);
+  Scores adjustScores(Value step, const Tiles &scores, const State &state);
   /// What is added to the scores of a tile of rows, times their scale, for
   /// powers of at most one, and what sums and outputs are to be multiplied
-  /// with. Updates the largest in `state`.
-  std::pair<Value, Values> findBase(int64_t tile, mlir::ArrayRef<Value> tops,
-                                    Values &state);
+  /// with. Updates the largest of `rows`; `tops` are those of its new scores.
+  std::pair<Value, Values> findBase(mlir::ValueRange tops, RowTile &rows);
   Value emitWeights(Value scores, Value base);
-  void addSum(int64_t tile, Value sum, mlir::ArrayRef<Value> factors,
-              Values &state);
-  void rescale(int64_t tile, mlir::ArrayRef<Value> factors, Values &state);
-  /// Weights as the left side of the second product.
-  Values getFragments(mlir::ArrayRef<Value> weights);
-  void emitProduct(mlir::ValueRange fragments, Value stage, Values &state);
+  void addSum(Value sum, mlir::ArrayRef<Value> factors, RowTile &rows);
+  void emitProduct(const Tiles &fragments, Value stage, State &state);
+  /// The outputs with the values of a step, times its weights.
+  void addOut(const Weights &weights, State &state);
   /// Weights as what is multiplied, for gfx942 in few instructions.
   Value roundWeights(Value weights);
   /// The sum of numbers that are multiplied, and `start`.
   Value addUp(mlir::ArrayRef<Value> weights, Value start);
-  /// The fragments of the weights of scores, then the numbers that the outputs
-  /// are to be multiplied with.
-  Values emitLeft(mlir::ArrayRef<Value> scores, Values &state);
+  Weights emitLeft(const Tiles &scores, State &state);
 
   Value getQuery(int64_t tile, int64_t depth);
   /// The row of the workgroup that number `i` of tile `tile` belongs to.
@@ -102,19 +141,7 @@ private:
     return i / mma.getRun() % mma.getLaneRows();
   }
   /// One number for each of a lane's rows, spread over an accumulator.
-  Value spread(mlir::ValueRange numbers);
-
-  // The parts of the state of one tile of rows.
-  int64_t getStateSize() const { return 2 * mma.getLaneRows() + outTiles; }
-  Value &getTop(Values &state, int64_t tile, int64_t row) const {
-    return state[tile * getStateSize() + row];
-  }
-  Value &getSum(Values &state, int64_t tile, int64_t row) const {
-    return state[tile * getStateSize() + mma.getLaneRows() + row];
-  }
-  Value &getOut(Values &state, int64_t tile, int64_t column) const {
-    return state[tile * getStateSize() + 2 * mma.getLaneRows() + column];
-  }
+  Value spreadOver(mlir::ValueRange numbers);
 
   Mma mma;
   /// Columns of the tiles in workgroup memory: heads, filled up with zeros.

@@ -20,42 +20,39 @@ Value MmaAttention::getBiasSlot() {
   return b.min(b.thread(), b.index(keys - 1));
 }
 
-Values MmaAttention::findKeyRows(Value step) {
+void MmaAttention::findKeyRows(Value step, Loads &found) {
   int64_t chunks = depth / keyTile.getChunk();
-  Values found;
   distribute(keys * chunks, [&](Value item, Value isOne) {
     Value slot = b.select(isOne, b.div(item, chunks), b.index(0));
-    found.push_back(steps->getRow(b, step, slot));
+    found.keys.push_back(steps->getRow(b, step, slot));
   });
   if (biases && isPipelined)
-    found.push_back(steps->getRow(b, step, getBiasSlot()));
-  return found;
+    found.bias.push_back(steps->getRow(b, step, getBiasSlot()));
 }
 
-Values MmaAttention::findValueRows(Value step) {
-  Values found;
+void MmaAttention::findValueRows(Value step, Loads &found) {
   auto find = [&](Value isOne, Value slot) {
     slot = b.select(isOne, slot, b.index(0));
-    found.push_back(steps->getRow(b, step, slot));
+    found.values.push_back(steps->getRow(b, step, slot));
   };
   if (isAsync) {
     int64_t chunks = width / keyTile.getChunk();
     distribute(keys * chunks, [&](Value item, Value isOne) {
       find(isOne, b.div(item, chunks));
     });
-    return found;
+    return;
   }
   distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
     Value first = b.mul(b.rem(item, keys / 4), 4);
     for (int64_t i = 0; i < 4; ++i)
       find(isOne, b.add(first, i));
   });
-  return found;
 }
 
-Values MmaAttention::findRows(Value step) {
-  Values found = findKeyRows(step);
-  llvm::append_range(found, findValueRows(step));
+MmaAttention::Loads MmaAttention::findRows(Value step) {
+  Loads found;
+  findKeyRows(step, found);
+  findValueRows(step, found);
   return found;
 }
 
@@ -66,42 +63,49 @@ static Value takeFirst(ValueRange &values) {
   return first;
 }
 
-Values MmaAttention::loadKeys(Value step, ValueRange sourceRows) {
+void MmaAttention::loadKeys(Value step, const Loads &sourceRows,
+                            Loads &loaded) {
   int64_t chunk = keyTile.getChunk();
-  Values chunks;
+  ValueRange left = sourceRows.keys;
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
     item = b.select(isOne, item, b.index(0));
     Value column = b.mul(b.rem(item, depth / chunk), chunk);
-    chunks.push_back(
-        fetchChunk(*keySource, takeFirst(sourceRows), column, depth));
+    loaded.keys.push_back(
+        fetchChunk(*keySource, takeFirst(left), column, depth));
   });
-  if (biases) {
-    Value slot = getBiasSlot();
-    Value row =
-        isPipelined ? takeFirst(sourceRows) : steps->getRow(b, step, slot);
-    chunks.push_back(steps->getBias(b, step, slot, row));
-  }
-  return chunks;
+  if (!biases)
+    return;
+  Value slot = getBiasSlot();
+  Value row =
+      isPipelined ? sourceRows.bias.front() : steps->getRow(b, step, slot);
+  loaded.bias.push_back(steps->getBias(b, step, slot, row));
 }
 
-Values MmaAttention::loadValues(ValueRange sourceRows) {
-  Values chunks;
+void MmaAttention::loadValues(const Loads &sourceRows, Loads &loaded) {
+  ValueRange left = sourceRows.values;
   // Lanes take keys first, so that what they store goes to different banks.
   distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
     item = b.select(isOne, item, b.index(0));
     Value column = b.mul(b.div(item, keys / 4), valuePiece);
     for (int64_t i = 0; i < 4; ++i)
-      chunks.push_back(fetchChunk(*valueSource, takeFirst(sourceRows), column,
-                                  width, valuePiece));
+      loaded.values.push_back(
+          fetchChunk(*valueSource, takeFirst(left), column, width, valuePiece));
   });
-  return chunks;
 }
 
-void MmaAttention::storeKeys(ValueRange chunks) {
+MmaAttention::Loads MmaAttention::load(Value step, const Loads &sourceRows) {
+  Loads loaded;
+  loadKeys(step, sourceRows, loaded);
+  loadValues(sourceRows, loaded);
+  return loaded;
+}
+
+void MmaAttention::storeKeys(const Loads &loaded) {
   int64_t chunk = keyTile.getChunk();
   Value stage = b.index(0);
+  ValueRange left = loaded.keys;
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
-    Value fetched = takeFirst(chunks);
+    Value fetched = takeFirst(left);
     b.ifThen(isOne, [&] {
       Value column = b.mul(b.rem(item, depth / chunk), chunk);
       keyTile.store(b, finishChunk(*keySource, fetched, column, depth), stage,
@@ -109,26 +113,28 @@ void MmaAttention::storeKeys(ValueRange chunks) {
     });
   });
   if (biases)
-    b.ifThen(b.isLess(b.thread(), keys),
-             [&] { b.write(chunks.front(), biases, {stage, b.thread()}); });
+    b.ifThen(b.isLess(b.thread(), keys), [&] {
+      b.write(loaded.bias.front(), biases, {stage, b.thread()});
+    });
 }
 
-void MmaAttention::storeValues(ValueRange chunks) {
+void MmaAttention::storeValues(const Loads &loaded) {
+  ValueRange left = loaded.values;
   distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
       Value column = b.mul(b.div(item, keys / 4), valuePiece);
       Values four;
-      for (Value fetched : chunks.take_front(4))
+      for (Value fetched : left.take_front(4))
         four.push_back(finishChunk(*valueSource, fetched, column, width));
       mma.storeTransposed(b, valueTile, four, b.index(0),
                           b.mul(b.rem(item, keys / 4), 4), column);
     });
-    chunks = chunks.drop_front(4);
+    left = left.drop_front(4);
   });
 }
 
 void MmaAttention::copyTile(const RowSource &source, const SharedTile &tile,
-                            Value step, Value stage, ValueRange &sourceRows) {
+                            Value stage, ValueRange sourceRows) {
   int64_t chunk = tile.getChunk(), chunks = tile.getColumns() / chunk;
   distribute(tile.getRows() * chunks, [&](Value item, Value isOne) {
     Value row = takeFirst(sourceRows);
@@ -157,9 +163,9 @@ void MmaAttention::copyTile(const RowSource &source, const SharedTile &tile,
   });
 }
 
-void MmaAttention::copy(Value step, Value stage, ValueRange sourceRows) {
-  copyTile(*keySource, keyTile, step, stage, sourceRows);
-  copyTile(*valueSource, valueTile, step, stage, sourceRows);
+void MmaAttention::copy(Value step, Value stage, const Loads &sourceRows) {
+  copyTile(*keySource, keyTile, stage, sourceRows.keys);
+  copyTile(*valueSource, valueTile, stage, sourceRows.values);
   if (biases)
     b.ifThen(b.isLess(b.thread(), keys), [&] {
       Value slot = b.thread();

@@ -34,6 +34,7 @@ using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
+using State = AttentionLoop::State;
 
 //===----------------------------------------------------------------------===//
 // Weights
@@ -85,199 +86,145 @@ Value MmaAttention::addUp(ArrayRef<Value> weights, Value start) {
   return arith::AddFOp::create(b, start, b.extract(all, 0));
 }
 
-Values MmaAttention::emitLeft(ArrayRef<Value> scores, Values &state) {
-  Values tops = getTops(scores), fragments, allFactors;
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    auto [base, factors] = findBase(tile, tops, state);
+MmaAttention::Weights MmaAttention::emitLeft(const Tiles &scores,
+                                             State &state) {
+  Weights left;
+  for (auto [rows, ofTile] : llvm::zip_equal(state, scores)) {
+    auto [base, factors] = findBase(getTops(ofTile), rows);
     Values weights, rounded;
-    for (Value part : scores.slice(tile * keyTiles, keyTiles)) {
+    for (Value part : ofTile) {
       weights.push_back(emitWeights(part, base));
       rounded.push_back(roundWeights(weights.back()));
     }
-    Value &sum = getSum(state, tile, 0);
+    Value &sum = rows.sums.front();
     // fdot2 adds pairs of f16, so these are added as they were rounded.
     sum = addUp(element.isF16() ? rounded : weights,
                 arith::MulFOp::create(b, sum, factors.front()));
-    llvm::append_range(fragments, mma.getFragments(b, rounded));
-    llvm::append_range(allFactors, factors);
+    left.fragments.push_back(mma.getFragments(b, rounded));
+    left.factors.push_back(factors.front());
   }
-  llvm::append_range(fragments, allFactors);
-  return fragments;
+  return left;
 }
 
 //===----------------------------------------------------------------------===//
 // The loop
 //===----------------------------------------------------------------------===//
 
-/// do values = body(values); while (isOne(values)).
-static Values repeat(GpuBuilder &b, ValueRange start,
-                     function_ref<Value(ValueRange)> isOne,
-                     function_ref<Values(ValueRange)> body) {
-  TypeRange types(start);
-  SmallVector<Location> locations(start.size(), b.getLoc());
-  auto loop = scf::WhileOp::create(b, types, start);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  Values next = body(before->getArguments());
-  scf::ConditionOp::create(b, isOne(next), next);
-  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-  scf::YieldOp::create(b, after->getArguments());
-  return loop.getResults();
+MmaAttention::Tiles MmaAttention::emitBiasedScores(Value stage) {
+  if (!biases)
+    return emitScores(
+        stage, Tiles(rowTiles, Values(keyTiles, mma.makeAccumulator(b))));
+  Tiles start(rowTiles);
+  for (Values &ofTile : start)
+    for (int64_t key = 0; key < keyTiles; ++key)
+      ofTile.push_back(readBias(stage, key));
+  return emitScores(stage, start);
 }
 
-/// body(values) where `condition`, else `values`.
-static Values takeIf(GpuBuilder &b, Value condition, ValueRange values,
-                     function_ref<Values(ValueRange)> body) {
-  auto branch = scf::IfOp::create(b, values.getTypes(), condition,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, values);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, body(values));
-  return branch.getResults();
+void MmaAttention::addOut(const Weights &weights, State &state) {
+  for (auto [rows, factor] : llvm::zip_equal(state, weights.factors))
+    rescale(rows, factor);
+  emitProduct(weights.fragments, b.index(0), state);
 }
 
-Values MmaAttention::runPipelined(Values state, Value count) {
-  Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
-  return takeIf(b, isAny, state, [&](ValueRange values) {
-    return runSteps(Values(values), takeFirstThread(b, count));
-  });
-}
-
-Values MmaAttention::runSteps(Values state, Value count) {
-  size_t numStates = state.size();
-  Value zero = b.index(0), last = b.sub(count, 1);
+MmaAttention::PipelinedStep MmaAttention::takeStep(PipelinedStep now,
+                                                   Value last, bool isPlain) {
+  Value next = b.add(now.number, 1);
+  PipelinedStep result = {next, now.state, {}, {}, {}};
   // Past the end the last step is loaded again; that load is never stored.
-  auto getStep = [&](Value step, int64_t by) {
-    return b.min(b.add(step, by), last);
-  };
-
-  b.barrier(); // What was there has been read.
-  storeKeys(loadKeys(zero, findKeyRows(zero)));
+  Value ahead = b.min(b.add(now.number, 2), last);
+  b.barrier(); // The last step has been read.
+  storeKeys(now.loaded);
+  storeValues(now.loaded);
   b.barrier();
-  Values start = loadKeys(getStep(zero, 1), findKeyRows(getStep(zero, 1)));
-  size_t numKeys = start.size();
-  llvm::append_range(start, loadValues(findValueRows(zero)));
-  size_t numLoaded = start.size();
-  auto findNextRows = [&](Value step) {
-    Values found = findKeyRows(getStep(step, 2));
-    llvm::append_range(found, findValueRows(getStep(step, 1)));
-    // Carried by the loop; rows fit 32 bits.
-    for (Value &row : found)
-      row = b.toI32(row);
-    return found;
-  };
-  llvm::append_range(start, findNextRows(zero));
-  size_t numRows = start.size() - numLoaded;
+  forEachValue(now.rows, [&](Value &row) {
+    row = arith::IndexCastUIOp::create(b, b.getIndexType(), row);
+  });
+  result.loaded = load(ahead, now.rows);
+  // Rows of clusters and tokens are found in branches.
+  if (biases)
+    result.rows = findNextRows(next, last);
+  keepOrder(b);
+  if (!biases)
+    result.rows = findNextRows(next, last);
+  Tiles scores = emitBiasedScores(b.index(0));
+  addOut(now.weights, result.state);
+  if (!isPlain)
+    adjust(next, scores);
+  result.weights = emitLeft(scores, result.state);
+  if (isPlain) {
+    int64_t readsOfScores = keyTiles * depth / mma.depth();
+    int64_t readsOfOut = outTiles * keys / mma.depth();
+    int64_t multiplied = rowTiles * mma.getInstructions();
+    int64_t readsOfBiases =
+        biases ? keyTiles * mma.getAccumulatorType().getNumElements() /
+                     mma.getRun()
+               : 0;
+    interleaveWeights(b, readsOfScores * multiplied, readsOfOut * multiplied,
+                      readsOfScores + readsOfOut, readsOfBiases);
+  }
+  return result;
+}
 
-  // Sums of scores start from the biases, which saves the additions.
-  auto getScores = [&] {
-    if (!biases)
-      return emitScores(zero,
-                        Values(rowTiles * keyTiles, mma.makeAccumulator(b)));
-    Values start;
-    for (int64_t tile = 0; tile < rowTiles; ++tile)
-      for (int64_t key = 0; key < keyTiles; ++key)
-        start.push_back(readBias(zero, key));
-    return emitScores(zero, start);
+MmaAttention::Loads MmaAttention::findNextRows(Value step, Value last) {
+  Loads found;
+  findKeyRows(b.min(b.add(step, 2), last), found);
+  findValueRows(b.min(b.add(step, 1), last), found);
+  // Carried by the loop; rows fit 32 bits.
+  forEachValue(found, [&](Value &row) { row = b.toI32(row); });
+  return found;
+}
+
+MmaAttention::PipelinedStep MmaAttention::beginSteps(const State &state,
+                                                     Value last) {
+  Value zero = b.index(0);
+  PipelinedStep first = {zero, state, {}, {}, {}};
+  auto loadKeysOf = [&](Value step, Loads &loaded) {
+    Loads rows;
+    findKeyRows(step, rows);
+    loadKeys(step, rows, loaded);
   };
-  // Weights, then factors.
-  auto addOut = [&](ValueRange left, Values &now) {
-    for (auto [tile, factor] : llvm::enumerate(left.take_back(rowTiles)))
-      rescale(tile, factor, now);
-    emitProduct(left, zero, now);
-  };
-  Values scores = getScores();
+  b.barrier(); // What was there has been read.
+  Loads keysOfFirst, rows;
+  loadKeysOf(zero, keysOfFirst);
+  storeKeys(keysOfFirst);
+  b.barrier();
+  loadKeysOf(b.min(b.index(1), last), first.loaded);
+  findValueRows(zero, rows);
+  loadValues(rows, first.loaded);
+  first.rows = findNextRows(zero, last);
+  Tiles scores = emitBiasedScores(zero);
   adjust(zero, scores);
-  Values weights = emitLeft(scores, state);
-  size_t numWeights = weights.size();
+  first.weights = emitLeft(scores, first.state);
+  return first;
+}
 
-  // The numbers of a step: its own, the state, weights and factors, what is
-  // loaded, rows.
-  auto takeStep = [&](ValueRange values, bool isPlain) {
-    Value step = values.front();
-    Values now(values.slice(1, numStates));
-    ValueRange left = values.slice(1 + numStates, numWeights);
-    ValueRange loaded = values.slice(1 + numStates + numWeights, numLoaded);
-    ValueRange rows = values.take_back(numRows);
-    Value next = b.add(step, 1), ahead = getStep(step, 2);
-    b.barrier(); // The last step has been read.
-    storeKeys(loaded.take_front(numKeys));
-    storeValues(loaded.drop_front(numKeys));
-    b.barrier();
-    Values nextRows(rows);
-    for (Value &row : nextRows)
-      row = arith::IndexCastUIOp::create(b, b.getIndexType(), row);
-    // A row for each chunk of keys, and for the bias.
-    Values nextLoaded =
-        loadKeys(ahead, ValueRange(nextRows).take_front(numKeys));
-    llvm::append_range(nextLoaded,
-                       loadValues(ValueRange(nextRows).drop_front(numKeys)));
-    Values later;
-    // Rows of clusters and tokens are found in branches.
-    if (biases)
-      later = findNextRows(next);
-    keepOrder(b);
-    if (!biases)
-      later = findNextRows(next);
-    Values scores = getScores();
-    addOut(left, now);
-    if (!isPlain)
-      adjust(next, scores);
-    Values result = {next};
-    Values nextWeights = emitLeft(scores, now);
-    if (isPlain) {
-      int64_t readsOfScores = keyTiles * depth / mma.depth();
-      int64_t readsOfOut = outTiles * keys / mma.depth();
-      int64_t multiplied = rowTiles * mma.getInstructions();
-      int64_t readsOfBiases =
-          biases ? keyTiles * mma.getAccumulatorType().getNumElements() /
-                       mma.getRun()
-                 : 0;
-      interleaveWeights(b, readsOfScores * multiplied, readsOfOut * multiplied,
-                        readsOfScores + readsOfOut, readsOfBiases);
-    }
-    llvm::append_range(result, now);
-    llvm::append_range(result, nextWeights);
-    llvm::append_range(result, nextLoaded);
-    llvm::append_range(result, later);
-    return result;
-  };
-  Values all = {zero};
-  llvm::append_range(all, state);
-  llvm::append_range(all, weights);
-  llvm::append_range(all, start);
-  auto isStep = [&](ValueRange values) {
-    return b.isLess(values.front(), last);
-  };
-  auto isPlainStep = [&](ValueRange values) {
-    Value isPlain = steps->isPlain(b, b.add(values.front(), 1));
+State MmaAttention::runPipelined(State state, Value count) {
+  using Now = PipelinedStep;
+  Value last = b.sub(count, 1);
+  auto isStep = [&](const Now &now) { return b.isLess(now.number, last); };
+  auto isPlainStep = [&](const Now &now) {
+    Value isPlain = steps->isPlain(b, b.add(now.number, 1));
     isPlain = b.select(isPlain, b.index(1), b.index(0));
     // All threads agree, and LLVM now knows it: the branch is a scalar one.
     isPlain = b.isEqual(takeFirstThread(b, isPlain), 1);
-    return b.both(isStep(values), isPlain);
+    return b.both(isStep(now), isPlain);
   };
-  auto takePlain = [&](ValueRange values) {
-    return repeat(b, values, isPlainStep,
-                  [&](ValueRange values) { return takeStep(values, true); });
-  };
-  auto takeHidden = [&](ValueRange values) { return takeStep(values, false); };
-  auto takeSome = [&](ValueRange values) {
-    Values done = takeIf(b, isPlainStep(values), values, takePlain);
+  auto takePlain = [&](const Now &now) { return takeStep(now, last, true); };
+  auto takeHidden = [&](const Now &now) { return takeStep(now, last, false); };
+  auto takeSome = [&](const Now &now) {
+    Now done = takeIf(b, isPlainStep(now), now, [&](const Now &now) {
+      return repeat(b, now, isPlainStep, takePlain);
+    });
     return takeIf(b, isStep(done), done, takeHidden);
   };
-  all = takeIf(b, isStep(all), all, [&](ValueRange values) {
-    return repeat(b, values, isStep, takeSome);
+  Now done = beginSteps(state, last);
+  done = takeIf(b, isStep(done), done, [&](const Now &now) {
+    return repeat(b, now, isStep, takeSome);
   });
-
-  ValueRange done = ValueRange(all).drop_front();
-  state = Values(done.take_front(numStates));
-  ValueRange left = done.slice(numStates, numWeights);
   b.barrier();
-  storeValues(
-      done.slice(numStates + numWeights + numKeys, numLoaded - numKeys));
+  storeValues(done.loaded);
   b.barrier();
-  addOut(left, state);
-  return state;
+  addOut(done.weights, done.state);
+  return done.state;
 }

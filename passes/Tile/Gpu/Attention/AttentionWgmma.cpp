@@ -10,14 +10,12 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
+using State = AttentionLoop::State;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers of 16 bytes, and how many of them a row of a tile has.
 static constexpr int64_t kChunk = 8;
 static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
@@ -44,7 +42,8 @@ static Value makeUniform(GpuBuilder &b, Value number) {
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
                                const Shape &shape)
     : AttentionLoop(b, tile, shape,
-                    llvm::alignTo(shape.valueSize, Wgmma::kTileDepth)),
+                    llvm::alignTo(shape.valueSize, Wgmma::kTileDepth),
+                    {/*tiles=*/1, /*rows=*/2, /*shuffles=*/{1, 2}}),
       wgmma(b, element),
       keyParts(llvm::divideCeil(shape.headSize, Wgmma::kTileDepth)),
       valueParts(width / Wgmma::kTileDepth) {
@@ -252,28 +251,22 @@ Values WgmmaAttention::adjustScores(Value step, Values scores) {
             arith::AddFOp::create(b, scores[i + j], b.extract(pair, j % 2));
     }
   }
-  Value isPlain = steps->isPlain(b, step);
-  auto branch = scf::IfOp::create(b, ValueRange(scores).getTypes(), isPlain,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, scores);
-  b.setInsertionPointToStart(branch.elseBlock());
-  for (auto [i, score] : llvm::enumerate(scores)) {
-    int64_t number = i;
-    Value row = b.add(groupRow, wgmma.getRow(number / 2 % 2));
-    Value slot = b.add(wgmma.getColumn(), number / 4 * 8 + number % 2);
-    score = steps->adjust(b, score, step, row, slot);
-  }
-  scf::YieldOp::create(b, scores);
-  return branch.getResults();
+  auto hide = [&] {
+    Values seen = scores;
+    for (auto [i, score] : llvm::enumerate(seen)) {
+      int64_t number = i;
+      Value row = b.add(groupRow, wgmma.getRow(number / 2 % 2));
+      Value slot = b.add(wgmma.getColumn(), number / 4 * 8 + number % 2);
+      score = steps->adjust(b, score, step, row, slot);
+    }
+    return seen;
+  };
+  return choose(
+      b, steps->isPlain(b, step), scores, [&] { return scores; }, hide);
 }
 
 std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
-                                                      Values &state) {
-  auto largest = [&](Value x, Value y) -> Value {
-    return arith::MaxNumFOp::create(b, x, y);
-  };
+                                                      RowTile &rows) {
   auto getHalf = [](size_t i) { return i / 2 % 2; };
   Value scale = b.f32(factor);
   Values factors, bases;
@@ -285,24 +278,21 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
         if (tops.size() < 2)
           tops.push_back(score);
         else
-          tops[i % 2] = largest(tops[i % 2], score);
+          tops[i % 2] = getLarger(tops[i % 2], score);
       }
-    Value top = largest(tops[0], tops[1]);
-    for (int64_t mask : {1, 2})
-      top = largest(top, b.exchange(top, mask));
+    Value top = getLarger(tops[0], tops[1]);
+    for (int64_t mask : lanes.shuffles)
+      top = getLarger(top, b.exchange(top, mask));
     // What scores are compared with need not be the largest, only near it.
-    Value &old = state[half];
+    Value &old = rows.tops[half];
     // As long as no score has been seen this is a NaN, which compares as not
     // far: the row stays as it is. With the first score it is infinite.
-    Value distance = arith::SubFOp::create(b, largest(top, old), old);
+    Value distance = arith::SubFOp::create(b, getLarger(top, old), old);
     // Scores are not multiplied by `factor` yet, which the slack is.
     Value isFar =
         b.compare(arith::CmpFPredicate::OGT, distance, b.f32(kSlack / factor));
     Value now = b.select(isFar, top, old);
-    // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone = b.compare(arith::CmpFPredicate::OEQ, now, b.f32(-kInfinity));
-    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), now),
-                                       b.f32(-factor));
+    Value base = emitBase(now);
     factors.push_back(
         b.select(isFar, emitPower(b.fma(old, scale, base)), b.f32(1)));
     bases.push_back(base);
@@ -319,46 +309,37 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
   }
   for (size_t half : {0, 1}) {
     // A lane's share of the sum: shares are added up when all is done.
-    Value &total = state[2 + half];
+    Value &total = rows.sums[half];
     total = b.fma(total, factors[half],
                   arith::AddFOp::create(b, sums[half][0], sums[half][1]));
   }
   return {scores, factors};
 }
 
-Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
-                                 ValueRange factors, Value total) {
-  auto scale = [&](Values finished) {
-    for (size_t i = 0; i < numOut; ++i)
-      finished[i] = arith::MulFOp::create(b, finished[i], factors[i / 2 % 2]);
+WgmmaAttention::Multiplied
+WgmmaAttention::finishOut(const Multiplied &registers, ValueRange factors,
+                          Value total) {
+  auto wait = [&](StringRef note = "") {
+    return unpack(registers, wgmma.wait(pack(registers), 0, note));
+  };
+  auto scale = [&](Multiplied finished) {
+    for (auto [out, by] : llvm::zip_equal(finished.out, spread(factors)))
+      out = arith::MulFOp::create(b, out, by);
     return finished;
   };
   // Of few columns products are short, and other workgroups of a compute unit
   // fill the gaps.
   if (width <= kNarrow)
-    return scale(wgmma.wait(registers, 0));
-  OpBuilder::InsertionGuard guard(b);
-  auto choose = [&](Value condition, function_ref<Values()> yes,
-                    function_ref<Values()> no) {
-    auto branch =
-        scf::IfOp::create(b, registers.getTypes(), condition,
-                          /*addThenBlock=*/true, /*addElseBlock=*/true);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, yes());
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, no());
-    b.setInsertionPointAfter(branch);
-    return Values(branch.getResults());
-  };
+    return scale(wait());
   // ptxas moves a wait up to the beginning of its block, before all arithmetic
   // that does not need it: only in a block of its own does it come after the
   // weights. All four warps have to wait in one place: a sum of weights is
   // never negative, which compilers do not know. The texts differ so that LLVM
   // leaves the two waits where they are.
   Value isNegative = b.compare(arith::CmpFPredicate::OLT, total, b.f32(0));
-  Values finished = choose(
-      isNegative, [&] { return wgmma.wait(registers, 0, " // never"); },
-      [&] { return wgmma.wait(registers, 0); });
+  Multiplied finished = choose(
+      b, isNegative, registers, [&] { return wait(" // never"); },
+      [&] { return wait(); });
   Value isNeeded = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   for (Value factor : factors)
     isNeeded = arith::OrIOp::create(
@@ -366,45 +347,35 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
   // One decision for all rows of a warp, so that it does not diverge.
   isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
                                       NVVM::VoteSyncKind::any);
-  return choose(
-      isNeeded, [&] { return scale(finished); }, [&] { return finished; });
-}
-
-void WgmmaAttention::rescale(Values &state, ValueRange factors) {
-  for (size_t i = kOut; i < state.size(); ++i)
-    state[i] = arith::MulFOp::create(b, state[i], factors[(i - kOut) / 2 % 2]);
+  return takeIf(b, isNeeded, finished, scale);
 }
 
 //===----------------------------------------------------------------------===//
 // The loop
 //===----------------------------------------------------------------------===//
 
-Values WgmmaAttention::getStart() {
-  Values state(2, b.f32(-kInfinity));
-  state.append(2 + width / 2, b.f32(0));
-  return state;
+Values WgmmaAttention::makeOut() { return Values(width / 2, b.f32(0)); }
+
+Values WgmmaAttention::spread(ValueRange numbers) {
+  Values all;
+  for (int64_t i = 0; i < width / 2; ++i)
+    all.push_back(numbers[i / 2 % 2]);
+  return all;
 }
 
-Values WgmmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
-                           const RowSource &v) {
+State WgmmaAttention::run(State state, KeySteps &keySteps, const RowSource &k,
+                          const RowSource &v) {
   steps = &keySteps;
   keySource = &k;
   valueSource = &v;
   count = makeUniform(b, steps->getCount(b));
   Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
-  auto branch = scf::IfOp::create(b, ValueRange(state).getTypes(), isAny,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, state);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, runSteps(state));
-  return branch.getResults();
+  return takeIf(b, isAny, state,
+                [&](const State &state) { return runSteps(state); });
 }
 
-Values WgmmaAttention::runSteps(Values state) {
-  size_t numStates = state.size();
-  Value zero = b.index(0), last = b.sub(count, 1);
+WgmmaAttention::Step WgmmaAttention::beginSteps(State state) {
+  Value zero = b.index(0);
   Values rowsNow = findRows(zero), rowsNext = findRows(b.index(1));
   Values biasesNow = readBiases(zero, rowsNow);
   Values biasesNext = readBiases(b.index(1), rowsNext);
@@ -423,115 +394,79 @@ Values WgmmaAttention::runSteps(Values state) {
 
   wgmma.fence();
   Values scores = wgmma.wait(emitScores(zero), 0);
-  auto [powers, factors] = emitWeights(adjustScores(zero, scores), state);
-  rescale(state, factors);
-  Values weights = wgmma.getLeft(powers);
-
-  size_t numWeights = weights.size(), numRows = rowsNow.size();
-  llvm::append_range(state, weights);
-  llvm::append_range(state, rowsNext);
+  RowTile &rows = state.front();
+  auto [powers, factors] = emitWeights(adjustScores(zero, scores), rows);
+  rescale(rows, factors);
+  Values weights = wgmma.getLeft(powers), rowsAhead;
   if (steps->isGathered())
-    llvm::append_range(state, findRows(b.index(2)));
-  state = b.loop(zero, last, 1, state, [&](Value step, ValueRange carried) {
-    Values now(carried.take_front(numStates));
-    Value next = b.add(step, 1), ahead = b.add(step, 2);
-    ValueRange rowsOfNext = carried.slice(numStates + numWeights, numRows);
-    Values rowsAhead = steps->isGathered() ? Values(carried.take_back(numRows))
-                                           : findRows(ahead);
-    // They are there when the copies have been started.
-    Values biasesAhead = readBiases(ahead, rowsAhead);
-    finishCopies();
+    rowsAhead = findRows(b.index(2));
+  return {state, weights, rowsNext, rowsAhead};
+}
 
-    // What is multiplied was written to registers above.
-    Values registers(getOut(now));
-    llvm::append_range(registers, carried.slice(numStates, numWeights));
-    registers = wgmma.fence(registers);
-    ArrayRef<Value> all(registers);
-    // The scores are committed before the outputs, so that they can be waited
-    // for while the outputs still run.
-    Values scores = emitScores(next);
-    Values out =
-        emitOut(all.drop_back(numWeights), all.take_back(numWeights), step);
-    // Of two stages, that of the keys of `step` is free: their scores were
-    // taken a round ago. The values of `step` are being read, and those of the
-    // next go to the other stage.
-    copy(*keySource, keyTile, ahead, rowsAhead);
-    copy(*valueSource, valueTile, next, rowsOfNext);
-    closeCopies(b);
-    Values rowsLater;
-    if (steps->isGathered())
-      rowsLater = findRows(b.add(step, 3));
-
-    writeBiases(ahead, rowsAhead, biasesAhead);
-    scores = wgmma.wait(scores, 1);
-    auto [powers, factors] = emitWeights(adjustScores(next, scores), now);
-    // The weights of the last step are being multiplied until here: these take
-    // their registers.
-    size_t numOut = out.size();
-    llvm::append_range(out, powers);
-    out = finishOut(out, numOut, factors, now[2]);
-    now.truncate(kOut);
-    llvm::append_range(now, ArrayRef<Value>(out).take_front(numOut));
-    llvm::append_range(
-        now, wgmma.getLeft(ArrayRef<Value>(out).take_back(powers.size())));
-    llvm::append_range(now, rowsAhead);
-    llvm::append_range(now, rowsLater);
-    return now;
-  });
-
+WgmmaAttention::Step WgmmaAttention::takeStep(Value step, Step now) {
+  Value next = b.add(step, 1), ahead = b.add(step, 2);
+  RowTile &rows = now.state.front();
+  Values rowsAhead = steps->isGathered() ? now.rowsAhead : findRows(ahead);
+  // They are there when the copies have been started.
+  Values biasesAhead = readBiases(ahead, rowsAhead);
   finishCopies();
-  Values registers =
-      wgmma.fence(ValueRange(state).slice(kOut, numStates - kOut + numWeights));
-  ArrayRef<Value> all(registers);
-  Values out = wgmma.wait(
-      emitOut(all.drop_back(numWeights), all.take_back(numWeights), last), 0);
+
+  // What is multiplied was written to registers above.
+  Multiplied registers = {rows.out, now.weights};
+  registers = unpack(registers, wgmma.fence(pack(registers)));
+  // The scores are committed before the outputs, so that they can be waited
+  // for while the outputs still run.
+  Values scores = emitScores(next);
+  Values out = emitOut(registers.out, registers.weights, step);
+  // Of two stages, that of the keys of `step` is free: their scores were
+  // taken a round ago. The values of `step` are being read, and those of the
+  // next go to the other stage.
+  copy(*keySource, keyTile, ahead, rowsAhead);
+  copy(*valueSource, valueTile, next, now.rowsNext);
+  closeCopies(b);
+  now.rowsNext = rowsAhead;
+  if (steps->isGathered())
+    now.rowsAhead = findRows(b.add(step, 3));
+
+  writeBiases(ahead, rowsAhead, biasesAhead);
+  scores = wgmma.wait(scores, 1);
+  auto [powers, factors] = emitWeights(adjustScores(next, scores), rows);
+  // The weights of the last step are being multiplied until here: these take
+  // their registers.
+  registers = finishOut({out, powers}, factors, rows.sums.front());
+  rows.out = registers.out;
+  now.weights = wgmma.getLeft(registers.weights);
+  return now;
+}
+
+State WgmmaAttention::runSteps(State state) {
+  Value last = b.sub(count, 1);
+  Step done =
+      carry(b, b.index(0), last, beginSteps(state),
+            [&](Value step, const Step &now) { return takeStep(step, now); });
+  finishCopies();
+  Values &out = done.state.front().out;
+  Multiplied registers = {out, done.weights};
+  registers = unpack(registers, wgmma.fence(pack(registers)));
+  out = wgmma.wait(emitOut(registers.out, registers.weights, last), 0);
   b.barrier(); // What comes next may fill the memory again.
-  state.truncate(kOut);
-  llvm::append_range(state, out);
-  return state;
+  return done.state;
 }
 
-Values WgmmaAttention::merge(Values state, ValueRange other) {
-  Value factors[2][2]; // Of either state, for two rows.
-  for (size_t half : {0, 1}) {
-    Value top = arith::MaxNumFOp::create(b, state[half], other[half]);
-    Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, b.f32(-kInfinity));
-    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
-                                       b.f32(-factor));
-    factors[0][half] = emitPower(b.fma(state[half], b.f32(factor), base));
-    factors[1][half] = emitPower(b.fma(other[half], b.f32(factor), base));
-    state[half] = top;
-  }
-  // Sums, then outputs; numbers of both rows alternate as in an accumulator.
-  for (size_t i = 2; i < state.size(); ++i) {
-    size_t half = i < kOut ? i - 2 : (i - kOut) / 2 % 2;
-    Value scaled = arith::MulFOp::create(b, state[i], factors[0][half]);
-    state[i] = b.fma(other[i], factors[1][half], scaled);
-  }
-  return state;
-}
-
-void WgmmaAttention::finish(Values &state) {
+void WgmmaAttention::finish(State &state) {
   // Queries that no step has waited for: outputs take their place.
   waitForCopies(b, 0);
   b.barrier();
-  Values inverses;
-  for (size_t half : {0, 1}) {
-    Value sum = state[2 + half];
-    for (int64_t mask : {1, 2})
-      sum = arith::AddFOp::create(b, sum, b.exchange(sum, mask));
-    inverses.push_back(emitInverse(sum));
-  }
-  rescale(state, inverses);
+  AttentionLoop::finish(state);
 }
 
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
 
-void WgmmaAttention::hold(Values &state, int64_t begin) {
+void WgmmaAttention::hold(State &state, int64_t begin) {
   assert(begin == 0 && "all columns are held at once");
-  ArrayRef<Value> out = getOut(state);
+  ArrayRef<Value> out = state.front().out;
   for (int64_t i = 0; i < width / 2; i += 2) {
     Value pair = b.convert(b.concat(out.slice(i, 2)), element);
     int64_t column = i / 4 * 8;
@@ -547,7 +482,7 @@ Value WgmmaAttention::readHeld(Value row, Value column, int64_t numbers) {
                         b.rem(column, Wgmma::kTileDepth));
 }
 
-void WgmmaAttention::emitOutputs(Values &state,
+void WgmmaAttention::emitOutputs(State &state,
                                  function_ref<void(Value, Value, Value)> emit) {
   // Through workgroup memory, so that neighbouring threads store neighbours.
   hold(state, 0);

@@ -37,21 +37,36 @@ public:
   WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape);
 
   void loadQueries(const RowSource &queries) override;
-  Values getStart() override;
-  Values run(Values state, KeySteps &steps, const RowSource &keySource,
-             const RowSource &valueSource) override;
-  Values merge(Values state, mlir::ValueRange other) override;
-  void finish(Values &state) override;
+  State run(State state, KeySteps &steps, const RowSource &keySource,
+            const RowSource &valueSource) override;
+  void finish(State &state) override;
   void
-  emitOutputs(Values &state,
+  emitOutputs(State &state,
               llvm::function_ref<void(Value row, Value column, Value numbers)>
                   emit) override;
   int64_t getHeldColumns() const override { return width; }
-  void hold(Values &state, int64_t begin) override;
+  void hold(State &state, int64_t begin) override;
   Value readHeld(Value row, Value column, int64_t count) override;
 
 private:
   static constexpr int64_t kStages = 2;
+
+  /// Registers that products read and write, or those of the next.
+  struct Multiplied {
+    Values out, weights;
+    auto getParts() { return std::tie(out, weights); }
+  };
+  /// What the loop carries: the weights of this step, as what is multiplied,
+  /// and the rows of the sources of the next step and, where they are gathered,
+  /// of the one after it.
+  struct Step {
+    State state;
+    Values weights, rowsNext, rowsAhead;
+    auto getParts() { return std::tie(state, weights, rowsNext, rowsAhead); }
+  };
+
+  Values makeOut() override;
+  Values spread(mlir::ValueRange numbers) override;
 
   /// The rows of the sources that this thread copies chunks of in a step.
   Values findRows(Value step);
@@ -72,26 +87,22 @@ private:
   /// Waits for all copies, of all threads.
   void finishCopies();
 
-  Values runSteps(Values state);
+  State runSteps(State state);
+  Step beginSteps(State state);
+  Step takeStep(Value step, Step now);
   Values emitScores(Value step);
   /// Scores with what is added to them; hidden ones are -infinity.
   Values adjustScores(Value step, Values scores);
   /// The weights of scores, and the numbers that outputs are multiplied with.
-  /// Updates `state` but for those.
-  std::pair<Values, Values> emitWeights(Values scores, Values &state);
+  /// Updates `rows` but for those.
+  std::pair<Values, Values> emitWeights(Values scores, RowTile &rows);
+  /// Starts the outputs of a step, whose weights are as what is multiplied.
   Values emitOut(mlir::ValueRange out, mlir::ValueRange weights, Value step);
-  void rescale(Values &state, mlir::ValueRange factors);
-  /// Waits for `numOut` outputs and whatever else is in `registers`, and then
-  /// multiplies the outputs, but for those of warps whose factors are all one.
-  /// `total` is a sum of weights.
-  Values finishOut(mlir::ValueRange registers, size_t numOut,
-                   mlir::ValueRange factors, Value total);
-
-  // The state: the largest scores of two rows, their sums, outputs.
-  static constexpr int64_t kOut = 4;
-  mlir::ArrayRef<Value> getOut(const Values &state) const {
-    return mlir::ArrayRef<Value>(state).drop_front(kOut);
-  }
+  /// Waits for the outputs and holds the weights until then, and multiplies the
+  /// outputs, but for those of warps whose factors are all one. `total` is a
+  /// sum of weights.
+  Multiplied finishOut(const Multiplied &registers, mlir::ValueRange factors,
+                       Value total);
 
   Wgmma wgmma;
   /// Tiles of 64 columns that heads are cut into, filled up with zeros.

@@ -54,7 +54,7 @@ FailureOr<GpuGrid> gist::emitClusterAppend(GpuKernel &kernel,
       return op.emitOpError("keeps its cache in a value that is not a buffer");
   Value head = b.block(1), layer = emitter.number(op.getLayer());
   Value past = emitter.number(op.getPast());
-  ClusterHead plan(emitter, op.getHeads(), layer, head);
+  ClusterHead plan = readHead(emitter, op.getHeads(), layer, head);
   int64_t tokensAtOnce = kernel.getTile<GpuRowsAttr>().getRows();
   Value first = b.mul(b.block(0), tokensAtOnce);
   Value number =

@@ -19,6 +19,7 @@
 #ifndef GIST_PASSES_TILE_GPU_CLUSTER_CLUSTERCACHE_H
 #define GIST_PASSES_TILE_GPU_CLUSTER_CLUSTERCACHE_H
 
+#include "dialect/ClusterHead.h"
 #include "dialect/GistClusterOps.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
@@ -45,22 +46,9 @@ GpuRowsAttr selectClusterAppendTile(ClusterUpdateOp op, const GpuInfo &gpu);
 GpuTileInterface selectClusterAttentionTile(ClusterAttentionOp op,
                                             const GpuInfo &gpu);
 
-/// What the table of heads says of one KV head, as index values and an f32.
-struct ClusterHead {
-  using Value = mlir::Value;
-
-  ClusterHead(ElementEmitter &emitter, Value heads, Value layer, Value head);
-
-  /// max(0, x - window), or 0 for a head without one.
-  Value getFirstExact(GpuBuilder &b, Value x) const;
-  /// The place in the ring of token `t`.
-  Value getPlace(GpuBuilder &b, Value t) const;
-  /// The row, in the pools, of the token that comes `n` after the one at
-  /// `place`; n is less than the ring has rows.
-  Value getRow(GpuBuilder &b, Value place, Value n) const;
-
-  Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
-};
+/// What the table of heads says of one KV head.
+ClusterHead readHead(ElementEmitter &emitter, mlir::Value heads,
+                     mlir::Value layer, mlir::Value head);
 
 } // namespace gist
 

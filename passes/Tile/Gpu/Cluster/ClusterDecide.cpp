@@ -16,10 +16,6 @@ using arith::CmpIPredicate;
 
 static constexpr int64_t kBits = 32; ///< of a word
 
-static Value either(GpuBuilder &b, Value x, Value y) {
-  return arith::OrIOp::create(b, x, y);
-}
-
 static Value isAny(GpuBuilder &b, Value bits) {
   return b.compare(CmpIPredicate::ne, bits, b.i32(0));
 }
@@ -28,7 +24,7 @@ static Value isAny(GpuBuilder &b, Value bits) {
 static Value overlap(GpuBuilder &b, ValueRange x, ValueRange y) {
   Value common = b.i32(0);
   for (auto [left, right] : llvm::zip_equal(x, y))
-    common = either(b, common, arith::AndIOp::create(b, left, right));
+    common = b.either(common, arith::AndIOp::create(b, left, right));
   return isAny(b, common);
 }
 
@@ -52,7 +48,7 @@ ClusterDecide::ClusterDecide(GpuBuilder &b, ClusterScores &scores)
 
 Value ClusterDecide::isAlike(const ClusterHead &head, Value token,
                              Value product, Value inverse) {
-  Value cosine = arith::MulFOp::create(b, product, inverse);
+  Value cosine = b.mul(product, inverse);
   Value likeness = createLikeness(b, cosine, token, head.theta);
   Value isNear = b.compare(CmpFPredicate::OGE, likeness, head.theta);
   Value hasDirection = b.compare(CmpFPredicate::ONE, inverse, b.f32(0));
@@ -79,7 +75,7 @@ void ClusterDecide::findAlike(const Tokens &known, const ClusterHead &head,
               Value isSet =
                   isAlike(head, b.add(first, token), product, inverse);
               Value bit = b.select(isSet, getBit(b, b.toI32(i)), b.i32(0));
-              return Values{either(b, carried[0], bit)};
+              return Values{b.either(carried[0], bit)};
             });
         b.write(found[0], alike, item);
       });
@@ -121,37 +117,30 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   auto isSomeOpen = [&] {
     Value all = b.i32(0);
     for (Value part : readWords(open, b.index(0)))
-      all = either(b, all, part);
+      all = b.either(all, part);
     return all;
   };
   // The state: whether this token founds a cluster, and which tokens are open.
   Values start = {b.i32(0), isSomeOpen()};
-  TypeRange types{ValueRange(start)};
-  SmallVector<Location> locations(start.size(), b.getLoc());
   // All threads read the same words, so all leave the loop together and meet at
   // the barriers inside.
-  auto rounds = scf::WhileOp::create(b, types, start);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&rounds.getBefore(), {}, types, locations);
-    scf::ConditionOp::create(b, isAny(b, before->getArgument(1)),
-                             before->getArguments());
-    Block *after = b.createBlock(&rounds.getAfter(), {}, types, locations);
+  auto decideOpen = [&](ValueRange state) {
     Values areOpen = readWords(open, b.index(0));
     Values found = readWords(founders, b.index(0));
     Value isOpen = b.both(
         isMine, isAny(b, arith::AndIOp::create(b, b.read(open, word), bit)));
     isOpen = b.both(isOpen, b.negate(overlap(b, mine, found)));
     Value waits = overlap(b, mine, areOpen);
-    Value founds = either(b, isAny(b, after->getArgument(0)),
-                          b.both(isOpen, b.negate(waits)));
+    Value founds =
+        b.either(isAny(b, state[0]), b.both(isOpen, b.negate(waits)));
     b.barrier(); // All have read.
     writeBits(open, b.both(isOpen, waits));
     writeBits(founders, founds);
     b.barrier();
-    scf::YieldOp::create(
-        b, Values{b.select(founds, b.i32(1), b.i32(0)), isSomeOpen()});
-  }
+    return Values{b.select(founds, b.i32(1), b.i32(0)), isSomeOpen()};
+  };
+  Values rounds = b.loopWhile(
+      start, [&](ValueRange state) { return isAny(b, state[1]); }, decideOpen);
 
   // New clusters in the order of their tokens, as many as there is room for.
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
@@ -172,8 +161,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
     total = arith::AddIOp::create(b, total, math::CtPopOp::create(b, part));
   }
   Value place = b.toIndex(rank);
-  Value isFounder =
-      b.both(isAny(b, rounds.getResult(0)), b.isLess(place, room));
+  Value isFounder = b.both(isAny(b, rounds[0]), b.isLess(place, room));
   b.ifThen(b.both(isMine, isFounder),
            [&] { b.write(b.toI32(token), founderOf, place); });
   b.barrier();

@@ -12,7 +12,6 @@
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
-using arith::CmpIPredicate;
 
 ClusterUpdateOp gist::findUpdate(ClusterAttentionOp op) {
   return findRoot<ClusterUpdateOp>(op->getParentOfType<func::FuncOp>());
@@ -27,44 +26,18 @@ unsigned gist::getResultNumber(ClusterAttentionOp op) {
   return number;
 }
 
-ClusterHead::ClusterHead(ElementEmitter &emitter, Value heads, Value layer,
-                         Value head) {
+ClusterHead gist::readHead(ElementEmitter &emitter, Value heads, Value layer,
+                           Value head) {
   GpuBuilder &b = emitter.getBuilder();
-  auto number = [&](HeadField field) -> Value {
-    return emitter.element(heads,
-                           {layer, head, b.index(static_cast<int64_t>(field))});
-  };
-  auto integer = [&](HeadField field) -> Value {
-    Value word = arith::FPToSIOp::create(b, b.getI32Type(), number(field));
-    return b.toIndex(word);
-  };
-#define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
-#define GIST_HEAD_NUMBER(Field, member) member = number(HeadField::Field);
-#include "runtime/format/HeadTable.def"
-}
-
-Value ClusterHead::getFirstExact(GpuBuilder &b, Value x) const {
-  Value zero = b.index(0);
-  Value hasWindow = b.compare(CmpIPredicate::sge, window, zero);
-  return b.select(hasWindow, b.max(b.sub(x, window), zero), zero);
-}
-
-Value ClusterHead::getPlace(GpuBuilder &b, Value t) const {
-  // Division of 64 bits is a long program.
-  Value place = arith::RemUIOp::create(b, b.toI32(t), b.toI32(ringRows));
-  return b.toIndex(place);
-}
-
-Value ClusterHead::getRow(GpuBuilder &b, Value place, Value n) const {
-  // n is less than the ring has rows, so one subtraction is enough.
-  Value at = b.add(place, n);
-  Value isInside = b.isLess(at, ringRows);
-  return b.add(ringRow, b.select(isInside, at, b.sub(at, ringRows)));
+  return ClusterHead(b, b.getI32Type(), [&](Value column) {
+    return emitter.element(heads, {layer, head, column});
+  });
 }
 
 KnownKeys::KnownKeys(ElementEmitter &emitter, ClusterAttentionOp op,
                      Value kvHead)
-    : head(emitter, op.getHeads(), emitter.number(op.getLayer()), kvHead) {
+    : head(readHead(emitter, op.getHeads(), emitter.number(op.getLayer()),
+                    kvHead)) {
   GpuBuilder &b = emitter.getBuilder();
   Value past = emitter.number(op.getPast());
   // The window stays where it was when the block began, as the op defines.

@@ -138,8 +138,11 @@ void ClusterParts::begin(Value item, Value part, Value steps, Value mean) {
   end = b.add(first, each);
 }
 
-void ClusterParts::finish(AttentionLoop &loop, Values state,
-                          function_ref<void(Values &)> emit) {
+void ClusterParts::finish(AttentionLoop &loop,
+                          const AttentionLoop::State &state,
+                          function_ref<void(AttentionLoop::State &)> emit) {
+  Values own = pack(state);
+  TypeRange types = ValueRange(own).getTypes();
   Value isWhole = b.isEqual(count, 1);
   Value isLast = b.ifElse(
       isWhole,
@@ -147,20 +150,22 @@ void ClusterParts::finish(AttentionLoop &loop, Values state,
         return arith::ConstantIntOp::create(b, b.getI1Type(), 1);
       },
       [&] {
-        writeState(b, getPlace(part, ValueRange(state).getTypes()), state);
+        writeState(b, getPlace(part, types), own);
         return isLastToArrive(b, control, item, count);
       });
   b.ifThen(isLast, [&] {
-    Values all = loop.getStart();
-    for (auto [own, start] : llvm::zip_equal(state, all))
-      start = b.select(isWhole, own, start);
+    AttentionLoop::State all = loop.getStart();
+    ValueRange left = own;
+    forEachValue(all, [&](Value &start) {
+      start = b.select(isWhole, left.front(), start);
+      left = left.drop_front();
+    });
     Value parts = b.select(isWhole, b.index(0), count);
-    all = b.loop(
-        b.index(0), parts, 1, all, [&](Value number, ValueRange carried) {
-          TypeRange types = carried.getTypes();
-          return loop.merge(Values(carried),
-                            readState(b, getPlace(number, types), types));
-        });
+    all = carry(b, b.index(0), parts, all,
+                [&](Value number, const AttentionLoop::State &seen) {
+                  Values found = readState(b, getPlace(number, types), types);
+                  return loop.merge(seen, unpack(seen, found));
+                });
     // The next launch finds zeros.
     b.ifThen(b.both(b.isEqual(b.thread(), 0), b.negate(isWhole)),
              [&] { atomicWrite(b, b.i32(0), control, item); });

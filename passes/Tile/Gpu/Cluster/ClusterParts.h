@@ -85,8 +85,8 @@ public:
   Value getFirst() const { return first; }
   Value getEnd() const { return end; }
   /// Calls `emit` with what all parts have found, in one workgroup.
-  void finish(AttentionLoop &loop, Values state,
-              llvm::function_ref<void(Values &state)> emit);
+  void finish(AttentionLoop &loop, const AttentionLoop::State &state,
+              llvm::function_ref<void(AttentionLoop::State &state)> emit);
 
 private:
   ClusterParts(GpuBuilder &b, Value memory, Value control);

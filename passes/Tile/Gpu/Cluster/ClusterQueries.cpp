@@ -79,7 +79,7 @@ public:
     Value log =
         seen.getLogCount(b, getKey(b, step, slot), getKey(b, step, b.index(0)));
     // The loop scales scores after it has added this.
-    return arith::MulFOp::create(b, log, b.f32(std::numbers::ln2 / scale));
+    return b.mul(log, b.f32(std::numbers::ln2 / scale));
   }
 
 private:
@@ -170,15 +170,14 @@ public:
   Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
     Value first = b.mul(step, keysOfStep);
     Value log = seen.getLogCount(b, b.add(first, slot), first);
-    return arith::MulFOp::create(b, log, b.f32(std::numbers::ln2 / scale));
+    return b.mul(log, b.f32(std::numbers::ln2 / scale));
   }
   Value readBias(GpuBuilder &b, Value step, Value slot, Value) override {
     return seen.readCount(b, getKey(b, step, slot));
   }
   Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) override {
-    return arith::MulFOp::create(
-        b, seen.finishCount(b, getKey(b, step, slot), read),
-        b.f32(std::numbers::ln2 / scale));
+    return b.mul(seen.finishCount(b, getKey(b, step, slot), read),
+                 b.f32(std::numbers::ln2 / scale));
   }
 
 private:
@@ -322,6 +321,7 @@ public:
 
 private:
   using Values = AttentionLoop::Values;
+  using State = AttentionLoop::State;
 
   /// Keys in steps, and where they are read.
   struct Source {
@@ -334,10 +334,10 @@ private:
   /// Where they are beside it.
   void emitBeside();
   void emitParts(ArrayRef<Source> sources, Value stepsOfHeads);
-  Values attend(ArrayRef<Source> sources, bool inParts);
+  State attend(ArrayRef<Source> sources, bool inParts);
 
   void loadQueries();
-  void emitOutputs(Values &state);
+  void emitOutputs(State &state);
   /// Puts the tokens of the workgroup's queries into the ring, where the kernel
   /// does that: over rows that no query of the call sees.
   void append(const KnownKeys &known);
@@ -373,7 +373,7 @@ void ManyQueries::loadQueries() {
       }));
 }
 
-void ManyQueries::emitOutputs(Values &state) {
+void ManyQueries::emitOutputs(State &state) {
   loop.finish(state);
   loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
     row = b.add(first, row);
@@ -396,9 +396,9 @@ void ManyQueries::append(const KnownKeys &known) {
       });
 }
 
-AttentionLoop::Values ManyQueries::attend(ArrayRef<Source> sources,
-                                          bool inParts) {
-  Values state = loop.getStart();
+AttentionLoop::State ManyQueries::attend(ArrayRef<Source> sources,
+                                         bool inParts) {
+  State state = loop.getStart();
   Value before = b.index(0); // Steps of the sources so far.
   for (const Source &source : sources) {
     if (!inParts) {
@@ -421,7 +421,7 @@ void ManyQueries::emitUpdated() {
   RowSource values = getPoolSource(emitter, op.getValues(), tile.getElement());
   CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
                    group, scale, op.getWindow());
-  Values state = attend(Source{steps, keys, values}, /*inParts=*/false);
+  State state = attend(Source{steps, keys, values}, /*inParts=*/false);
   emitOutputs(state);
 }
 
@@ -449,7 +449,7 @@ void ManyQueries::emitBeside() {
   if (parts)
     return emitParts(sources, found.steps);
   loadQueries();
-  Values state = attend(sources, /*inParts=*/false);
+  State state = attend(sources, /*inParts=*/false);
   emitOutputs(state);
 }
 
@@ -471,7 +471,7 @@ void ManyQueries::emitParts(ArrayRef<Source> sources, Value stepsOfHeads) {
   b.ifThen(parts->isThere(), [&] {
     loadQueries();
     parts->finish(loop, attend(sources, /*inParts=*/true),
-                  [&](Values &state) { emitOutputs(state); });
+                  [&](State &state) { emitOutputs(state); });
   });
 }
 

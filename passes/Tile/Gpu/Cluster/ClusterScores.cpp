@@ -146,7 +146,7 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
     Value hasDirection =
         b.both(b.compare(CmpFPredicate::OGT, norm, b.f32(0)),
                b.compare(CmpFPredicate::OLT, norm, b.f32(kInfinity)));
-    Value inverse = arith::DivFOp::create(b, b.f32(1), norm);
+    Value inverse = b.div(b.f32(1), norm);
     b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)), [&] {
       b.write(b.select(hasDirection, inverse, b.f32(0)), inverses, token);
     });
@@ -162,7 +162,7 @@ Value ClusterScores::makeUnit(Value chunk, Value inverse) {
   Value x = b.toF32(chunk);
   // Zero times a NaN is a NaN.
   Value isNothing = b.compare(CmpFPredicate::OEQ, inverse, b.f32(0));
-  Value unit = arith::MulFOp::create(b, x, b.broadcast(inverse, getChunk()));
+  Value unit = b.mul(x, b.broadcast(inverse, getChunk()));
   unit = b.select(isNothing, b.constant(x.getType(), 0), unit);
   return b.convert(unit, tokenTile.getElement());
 }

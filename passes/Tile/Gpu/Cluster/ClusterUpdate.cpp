@@ -37,22 +37,6 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tokens that are looked at at once when lists are made.
 static constexpr int64_t kOwnersAtOnce = 4;
 
-/// state = body(state) while condition(state).
-static Values repeat(GpuBuilder &b, ValueRange start,
-                     function_ref<Value(ValueRange)> condition,
-                     function_ref<Values(ValueRange)> body) {
-  TypeRange types(start);
-  SmallVector<Location> locations(start.size(), b.getLoc());
-  auto loop = scf::WhileOp::create(b, types, start);
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  scf::ConditionOp::create(b, condition(before->getArguments()),
-                           before->getArguments());
-  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-  scf::YieldOp::create(b, body(after->getArguments()));
-  return loop.getResults();
-}
-
 static int64_t getWidth(Value rows) {
   return cast<RankedTensorType>(rows.getType()).getDimSize(1);
 }
@@ -154,7 +138,7 @@ void Update::link(const ClusterHead &head, Value number, Value count) {
           b.isLess(mine, b.toI32(count)), [&] { return b.read(weights, unit); },
           [&] { return b.f32(0); });
       Value more = arith::SIToFPOp::create(b, b.getF32Type(), found[2]);
-      b.write(arith::AddFOp::create(b, size, more), weights, unit);
+      b.write(b.add(size, more), weights, unit);
       b.write(size, sizes, t);
     });
   });
@@ -168,15 +152,14 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
   ClusterScores::Team team = scores.getTeam(size);
   auto mixChunk = [&](Value t, Value old, Value column) {
     Value sum = b.constant(b.vectorOf(chunk, b.getF32Type()), 0);
-    Values members = repeat(
-        b, {b.toI32(t), sum, b.f32(0)},
+    Values members = b.loopWhile(
+        {b.toI32(t), sum, b.f32(0)},
         [&](ValueRange state) { return b.isLess(state[0], b.i32(tokens)); },
         [&](ValueRange state) {
           Value at = b.toIndex(state[0]);
           Value x = b.toF32(scores.read(at, column));
-          return Values{b.read(nexts, at),
-                        arith::AddFOp::create(b, state[1], x),
-                        arith::AddFOp::create(b, state[2], b.f32(1))};
+          return Values{b.read(nexts, at), b.add(state[1], x),
+                        b.add(state[2], b.f32(1))};
         });
     Value cluster = b.toIndex(b.read(owners, t));
     Value row = b.add(head.meanRow, cluster);
@@ -188,8 +171,8 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
           Value mean = b.toF32(b.read(rows, {row, column}, chunk));
           return b.fma(b.broadcast(old, chunk), mean, members[1]);
         });
-    Value all = arith::AddFOp::create(b, old, members[2]);
-    Value mean = arith::DivFOp::create(b, total, b.broadcast(all, chunk));
+    Value all = b.add(old, members[2]);
+    Value mean = b.div(total, b.broadcast(all, chunk));
     b.write(b.convert(mean, element), rows, {row, column});
     if (areKeys)
       b.ifThen(isNew, [&] {
@@ -303,14 +286,14 @@ LogicalResult Update::emitAbsorb(Value ofLayer) {
       return op->emitOpError("keeps its cache in a value that is not a buffer");
     *buffer = memory->buffer;
   }
-  absorb(ClusterHead(emitter, heads, layer, head));
+  absorb(readHead(emitter, heads, layer, head));
   return success();
 }
 
 LogicalResult Update::emit(ClusterUpdateOp update) {
   if (failed(emitAbsorb(emitter.number(update.getLayer()))))
     return failure();
-  append(update, ClusterHead(emitter, heads, layer, head));
+  append(update, readHead(emitter, heads, layer, head));
   return success();
 }
 

@@ -14,101 +14,18 @@ using namespace gist;
 
 using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
-using arith::IntegerOverflowFlags;
 
 GpuBuilder::GpuBuilder(func::FuncOp function, const GpuInfo &gpu,
                        int64_t threads)
-    : ImplicitLocOpBuilder(function.getLoc(),
-                           OpBuilder::atBlockEnd(&function.getBody().front())),
-      gpu(gpu), threads(threads), entry(&function.getBody().front()) {}
+    : ValueBuilder(function.getLoc(),
+                   OpBuilder::atBlockEnd(&function.getBody().front())),
+      gpu(gpu), threads(threads), entry(&function.getBody().front()) {
+  overflow = arith::IntegerOverflowFlags::nsw;
+}
 
 //===----------------------------------------------------------------------===//
-// Numbers
+// Indices
 //===----------------------------------------------------------------------===//
-
-Value GpuBuilder::index(int64_t value) {
-  return arith::ConstantIndexOp::create(*this, value);
-}
-
-Value GpuBuilder::i32(int64_t value) {
-  return arith::ConstantIntOp::create(*this, getI32Type(), value);
-}
-
-Value GpuBuilder::constant(Type type, double value) {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attr =
-      isa<FloatType>(element)
-          ? TypedAttr(getFloatAttr(element, value))
-          : TypedAttr(getIntegerAttr(element, static_cast<int64_t>(value)));
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, Attribute(attr));
-  return arith::ConstantOp::create(*this, attr);
-}
-
-Value GpuBuilder::add(Value a, Value b) {
-  return createOrFold<arith::AddIOp>(a, b, IntegerOverflowFlags::nsw);
-}
-
-Value GpuBuilder::sub(Value a, Value b) {
-  return createOrFold<arith::SubIOp>(a, b, IntegerOverflowFlags::nsw);
-}
-
-Value GpuBuilder::mul(Value a, Value b) {
-  return createOrFold<arith::MulIOp>(a, b, IntegerOverflowFlags::nsw);
-}
-
-Value GpuBuilder::div(Value a, Value b) {
-  return createOrFold<arith::DivUIOp>(a, b);
-}
-
-Value GpuBuilder::rem(Value a, Value b) {
-  return createOrFold<arith::RemUIOp>(a, b);
-}
-
-Value GpuBuilder::min(Value a, Value b) {
-  return createOrFold<arith::MinSIOp>(a, b);
-}
-
-Value GpuBuilder::max(Value a, Value b) {
-  return createOrFold<arith::MaxSIOp>(a, b);
-}
-
-Value GpuBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
-  return createOrFold<arith::CmpIOp>(predicate, a, b);
-}
-
-Value GpuBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) {
-  return arith::CmpFOp::create(*this, predicate, a, b);
-}
-
-Value GpuBuilder::isLess(Value a, Value b) {
-  return compare(arith::CmpIPredicate::slt, a, b);
-}
-
-Value GpuBuilder::isEqual(Value a, int64_t b) {
-  return compare(arith::CmpIPredicate::eq, a, index(b));
-}
-
-Value GpuBuilder::both(Value a, Value b) {
-  return createOrFold<arith::AndIOp>(a, b);
-}
-
-Value GpuBuilder::negate(Value condition) {
-  return arith::XOrIOp::create(
-      *this, condition, arith::ConstantIntOp::create(*this, getI1Type(), 1));
-}
-
-Value GpuBuilder::select(Value condition, Value a, Value b) {
-  return createOrFold<arith::SelectOp>(condition, a, b);
-}
-
-Value GpuBuilder::toI32(Value index) {
-  return arith::IndexCastOp::create(*this, getI32Type(), index);
-}
-
-Value GpuBuilder::toIndex(Value number) {
-  return arith::IndexCastOp::create(*this, getIndexType(), number);
-}
 
 Value GpuBuilder::linearize(ValueRange indices, ValueRange sizes) {
   Value number = index(0);
@@ -309,21 +226,6 @@ Value GpuBuilder::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return createOrFold<vector::ShuffleOp>(a, b, lanes);
 }
 
-Value GpuBuilder::convert(Value value, Type element) {
-  Type from = getElementTypeOrSelf(value), to = element;
-  if (from == element)
-    return value;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    to = vector.clone(element);
-  unsigned bits = from.getIntOrFloatBitWidth();
-  unsigned target = element.getIntOrFloatBitWidth();
-  if (bits < target)
-    return arith::ExtFOp::create(*this, to, value);
-  if (bits == target) // f16 and bf16 meet in f32.
-    return convert(convert(value, getF32Type()), element);
-  return arith::TruncFOp::create(*this, to, value);
-}
-
 //===----------------------------------------------------------------------===//
 // Reductions among threads
 //===----------------------------------------------------------------------===//
@@ -421,67 +323,4 @@ Value GpuBuilder::workgroupReduce(Value scalar, Combiner combiner) {
 Value GpuBuilder::workgroupReduce(Value scalar, Kind kind) {
   return workgroupReduce(scalar,
                          [&](Value a, Value b) { return combine(kind, a, b); });
-}
-
-//===----------------------------------------------------------------------===//
-// Control flow
-//===----------------------------------------------------------------------===//
-
-Values GpuBuilder::loop(Value lower, Value upper, Value step,
-                        ValueRange carried, LoopBody body) {
-  auto loop = scf::ForOp::create(*this, lower, upper, step, carried);
-  InsertionGuard guard(*this);
-  setInsertionPointToStart(loop.getBody());
-  Values next = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  // A loop that carries nothing is created with its terminator, others without
-  // one.
-  if (!carried.empty() || loop.getBody()->empty() ||
-      !loop.getBody()->back().hasTrait<OpTrait::IsTerminator>())
-    scf::YieldOp::create(*this, next);
-  return loop.getResults();
-}
-
-void GpuBuilder::forEach(Value lower, Value upper, Value step,
-                         function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(*this, lower, upper, step);
-  InsertionGuard guard(*this);
-  setInsertionPoint(loop.getBody()->getTerminator());
-  body(loop.getInductionVar());
-}
-
-void GpuBuilder::ifThen(Value condition, function_ref<void()> body) {
-  if (std::optional<int64_t> known = getConstantIntValue(condition)) {
-    if (*known)
-      body();
-    return;
-  }
-  auto branch = scf::IfOp::create(*this, condition, /*withElseRegion=*/false);
-  InsertionGuard guard(*this);
-  setInsertionPoint(branch.thenYield());
-  body();
-}
-
-Value GpuBuilder::ifElse(Value condition, function_ref<Value()> thenBody,
-                         function_ref<Value()> elseBody) {
-  if (std::optional<int64_t> known = getConstantIntValue(condition))
-    return *known ? thenBody() : elseBody();
-  // The type of the result is known after the first branch is written.
-  auto draft = scf::IfOp::create(*this, condition, /*withElseRegion=*/true);
-  Value results[2];
-  {
-    InsertionGuard guard(*this);
-    setInsertionPoint(draft.thenYield());
-    results[0] = thenBody();
-    setInsertionPoint(draft.elseYield());
-    results[1] = elseBody();
-  }
-  auto branch = scf::IfOp::create(*this, results[0].getType(), condition,
-                                  /*addThenBlock=*/false,
-                                  /*addElseBlock=*/false);
-  branch.getThenRegion().takeBody(draft.getThenRegion());
-  branch.getElseRegion().takeBody(draft.getElseRegion());
-  branch.thenYield()->setOperands(results[0]);
-  branch.elseYield()->setOperands(results[1]);
-  draft.erase();
-  return branch.getResult(0);
 }

@@ -16,22 +16,18 @@
 
 #include "dialect/GistNames.h"
 #include "dialect/GpuInfo.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialect/ValueBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace gist {
 
-class GpuBuilder : public mlir::ImplicitLocOpBuilder {
+class GpuBuilder : public ValueBuilder {
 public:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value>;
-  using LoopBody = llvm::function_ref<Values(Value iv, mlir::ValueRange)>;
   using Combiner = llvm::function_ref<Value(Value, Value)>;
   using Kind = mlir::vector::CombiningKind;
 
@@ -45,42 +41,6 @@ public:
   void setWavesPerSimd(int64_t waves) {
     entry->getParentOp()->setAttr(kWavesAttr, getI64IntegerAttr(waves));
   }
-
-  //===--------------------------------------------------------------------===//
-  // Numbers. Arithmetic on indices is folded where it can be; it is signed
-  // but for division, whose operands are not negative.
-  //===--------------------------------------------------------------------===//
-
-  Value index(int64_t value);
-  Value i32(int64_t value);
-  /// A constant of a scalar or vector type.
-  Value constant(mlir::Type type, double value);
-  Value f32(double value) { return constant(getF32Type(), value); }
-
-  Value add(Value a, Value b);
-  Value add(Value a, int64_t b) { return add(a, index(b)); }
-  Value sub(Value a, Value b);
-  Value sub(Value a, int64_t b) { return sub(a, index(b)); }
-  Value mul(Value a, Value b);
-  Value mul(Value a, int64_t b) { return mul(a, index(b)); }
-  Value div(Value a, Value b);
-  Value div(Value a, int64_t b) { return div(a, index(b)); }
-  Value rem(Value a, Value b);
-  Value rem(Value a, int64_t b) { return rem(a, index(b)); }
-  Value ceilDiv(Value a, int64_t b) { return div(add(a, b - 1), b); }
-  Value min(Value a, Value b);
-  Value max(Value a, Value b);
-  Value compare(mlir::arith::CmpIPredicate predicate, Value a, Value b);
-  Value compare(mlir::arith::CmpFPredicate predicate, Value a, Value b);
-  Value isLess(Value a, Value b);
-  Value isLess(Value a, int64_t b) { return isLess(a, index(b)); }
-  Value isEqual(Value a, int64_t b);
-  Value both(Value a, Value b);
-  Value negate(Value condition);
-  Value select(Value condition, Value a, Value b);
-  /// An index as an i32, and back; both are signed.
-  Value toI32(Value index);
-  Value toIndex(Value number);
 
   /// `indices` of a row-major array as one number, and back.
   Value linearize(mlir::ValueRange indices, mlir::ValueRange sizes);
@@ -119,12 +79,9 @@ public:
   void barrier() { mlir::gpu::BarrierOp::create(*this); }
 
   //===--------------------------------------------------------------------===//
-  // Vectors and types of numbers
+  // Vectors
   //===--------------------------------------------------------------------===//
 
-  mlir::VectorType vectorOf(int64_t lanes, mlir::Type element) {
-    return mlir::VectorType::get(lanes, element);
-  }
   /// A vector of `lanes` copies, or the scalar itself for one lane.
   Value broadcast(Value scalar, int64_t lanes);
   /// Lanes [first, first + count) of a vector.
@@ -133,10 +90,6 @@ public:
   /// The vector of the lanes of `parts`, which are vectors or scalars.
   Value concat(mlir::ValueRange parts);
   Value shuffle(Value a, Value b, llvm::ArrayRef<int64_t> lanes);
-  /// A float scalar or vector as floats of `element`: extended, or rounded to
-  /// nearest even.
-  Value convert(Value value, mlir::Type element);
-  Value toF32(Value value) { return convert(value, getF32Type()); }
   Value fma(Value a, Value b, Value c) {
     return mlir::math::FmaOp::create(*this, a, b, c);
   }
@@ -162,26 +115,6 @@ public:
   /// it is written.
   Value workgroupReduce(Value scalar, Combiner combiner);
   Value workgroupReduce(Value scalar, Kind kind);
-
-  //===--------------------------------------------------------------------===//
-  // Control flow
-  //===--------------------------------------------------------------------===//
-
-  /// for (iv = lower; iv < upper; iv += step) carried = body(iv, carried).
-  Values loop(Value lower, Value upper, Value step, mlir::ValueRange carried,
-              LoopBody body);
-  Values loop(Value lower, Value upper, int64_t step, mlir::ValueRange carried,
-              LoopBody body) {
-    return loop(lower, upper, index(step), carried, body);
-  }
-  /// A loop that carries nothing.
-  void forEach(Value lower, Value upper, Value step,
-               llvm::function_ref<void(Value)> body);
-  /// Nothing is written where the condition is known to be false, and no
-  /// branch where it is known to be true; the same for ifElse.
-  void ifThen(Value condition, llvm::function_ref<void()> body);
-  Value ifElse(Value condition, llvm::function_ref<Value()> thenBody,
-               llvm::function_ref<Value()> elseBody);
 
 private:
   const GpuInfo &gpu;

@@ -111,10 +111,10 @@ private:
     return b.shuffle(pair, pair, lanes);
   }
   Value mulF(Value scalar, Value floats) {
-    return arith::MulFOp::create(b, spreadScale(floats, scalar), floats);
+    return b.mul(spreadScale(floats, scalar), floats);
   }
   Value addF(Value floats, Value scalar) {
-    return arith::AddFOp::create(b, floats, spreadScale(floats, scalar));
+    return b.add(floats, spreadScale(floats, scalar));
   }
   Value toFloat(Value i32) {
     return arith::SIToFPOp::create(b, b.getF32Type(), i32);
@@ -283,7 +283,7 @@ Value BlockValues::get() {
     return value;
   if (!format.subtractsMinimum)
     return addF(value, getMinimum());
-  return arith::SubFOp::create(b, value, spread(value, getMinimum()));
+  return b.sub(value, spread(value, getMinimum()));
 }
 
 int64_t gist::getBlockRun(BlockFormat format) {

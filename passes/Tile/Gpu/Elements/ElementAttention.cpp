@@ -41,8 +41,7 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
   };
   /// exp(score - largest), zero for a key that is not seen.
   auto weigh = [&](Value score, Value largest) -> Value {
-    Value weight = math::ExpOp::create(
-        b, arith::SubFOp::create(b, score, largest).getResult());
+    Value weight = math::ExpOp::create(b, b.sub(score, largest));
     return b.select(isNone(score), zero, weight);
   };
 
@@ -54,9 +53,9 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
                          Value x = b.toF32(get(key, {j, keyHead, k}, 1));
                          return {b.fma(q, x, carried[0])};
                        })[0];
-    Value score = arith::MulFOp::create(b, dot, b.f32(op.getEffectiveScale()));
+    Value score = b.mul(dot, b.f32(op.getEffectiveScale()));
     if (Value mask = op.getMask())
-      score = arith::AddFOp::create(b, score, get(mask, {query, j}, 1));
+      score = b.add(score, get(mask, {query, j}, 1));
     if (std::optional<int64_t> window = op.getWindow()) {
       Value isNear = b.compare(CmpIPredicate::sgt, j, b.sub(position, *window));
       Value isSink = b.isLess(j, op.getSinks().value_or(0));
@@ -65,23 +64,22 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
     return score;
   };
   // One pass over the keys: the sums so far shrink when a larger score comes.
-  Values sums = b.loop(
-      b.index(0), end, 1, {none, zero, zero},
-      [&](Value j, ValueRange carried) -> Values {
-        Value score = getScore(j);
-        Value largest = arith::MaximumFOp::create(b, carried[0], score);
-        Value shrink = weigh(carried[0], largest);
-        Value weight = weigh(score, largest);
-        Value x = b.toF32(get(value, {j, keyHead, column}, 1));
-        auto accumulate = [&](Value sum, Value more) -> Value {
-          return b.fma(sum, shrink, more);
-        };
-        return {largest, accumulate(carried[1], weight),
-                accumulate(carried[2], arith::MulFOp::create(b, weight, x))};
-      });
+  Values sums = b.loop(b.index(0), end, 1, {none, zero, zero},
+                       [&](Value j, ValueRange carried) -> Values {
+                         Value score = getScore(j);
+                         Value largest =
+                             arith::MaximumFOp::create(b, carried[0], score);
+                         Value shrink = weigh(carried[0], largest);
+                         Value weight = weigh(score, largest);
+                         Value x = b.toF32(get(value, {j, keyHead, column}, 1));
+                         auto accumulate = [&](Value sum, Value more) -> Value {
+                           return b.fma(sum, shrink, more);
+                         };
+                         return {largest, accumulate(carried[1], weight),
+                                 accumulate(carried[2], b.mul(weight, x))};
+                       });
   // A query that sees no key gives zeros, not 0 / 0.
   Value isEmpty = b.compare(CmpFPredicate::OEQ, sums[1], zero);
-  Value mean =
-      b.select(isEmpty, zero, arith::DivFOp::create(b, sums[2], sums[1]));
+  Value mean = b.select(isEmpty, zero, b.div(sums[2], sums[1]));
   return b.convert(mean, op.getOutput().getType().getElementType());
 }

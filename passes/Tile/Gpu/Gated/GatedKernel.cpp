@@ -205,7 +205,7 @@ void GatedKernel::addToImage(Value item) {
     for (int64_t j = 0; j < piece; ++j) {
       Value sum = b.extract(sums[t], j);
       for (int64_t mask = columnLanes; mask < b.getGpu().waveSize; mask *= 2)
-        sum = arith::AddFOp::create(b, sum, b.exchange(sum, mask));
+        sum = b.add(sum, b.exchange(sum, mask));
       numbers.push_back(sum);
     }
     b.ifThen(b.isLess(b.lane(), columnLanes), [&] {
@@ -218,8 +218,7 @@ void GatedKernel::addToImage(Value item) {
     Value t = b.div(i, width), c = b.rem(i, width);
     Value sum = b.read(memory, {b.index(0), t, c});
     for (int64_t wave = 1; wave < waves; ++wave)
-      sum =
-          arith::AddFOp::create(b, sum, b.read(memory, {b.index(wave), t, c}));
+      sum = b.add(sum, b.read(memory, {b.index(wave), t, c}));
     Value at = b.add(firstColumn, c);
     b.ifThen(b.isLess(at, rank),
              [&] { b.write(sum, scratch, getPartPlace(part, t, at)); });
@@ -245,7 +244,7 @@ void GatedKernel::collectImage() {
     }
     Value sum = parts[0];
     for (Value part : ArrayRef(parts).drop_front())
-      sum = arith::AddFOp::create(b, sum, part);
+      sum = b.add(sum, part);
     sum = b.waveReduce(sum, vector::CombiningKind::ADD, lanes);
     sum = b.select(b.isLess(column, rank), sum, b.f32(0));
     b.ifThen(b.isEqual(first, 0), [&] { b.write(sum, image, {t, column}); });
@@ -295,8 +294,8 @@ void GatedKernel::computeResidual(RowSums &rows, Value item,
           for (int64_t t = 0; t < tokens; ++t) {
             Value zero = b.f32(0);
             Value x = b.select(isInside, getInput(b.index(t), nearby), zero);
-            Value residual = arith::SubFOp::create(
-                b, x, b.select(isInside, images[t * residualEach + i], zero));
+            Value residual = b.sub(
+                x, b.select(isInside, images[t * residualEach + i], zero));
             Value *norm = &norms[t * kNumNorms];
             norm[kResidual] = b.fma(residual, residual, norm[kResidual]);
             norm[kInput] = b.fma(x, x, norm[kInput]);
@@ -323,7 +322,7 @@ void GatedKernel::computeResidual(RowSums &rows, Value item,
   forThreads(tokens * kNumNorms, [&](Value i) {
     Value sum = b.read(memory, {b.index(0), i});
     for (int64_t group = 1; group < groups; ++group)
-      sum = arith::AddFOp::create(b, sum, b.read(memory, {b.index(group), i}));
+      sum = b.add(sum, b.read(memory, {b.index(group), i}));
     b.write(sum, scratch, getNormPlace(item, i));
   });
 }
@@ -344,7 +343,7 @@ void GatedKernel::decideLevels() {
     }
     Value sum = parts[0];
     for (Value part : ArrayRef(parts).drop_front())
-      sum = arith::AddFOp::create(b, sum, part);
+      sum = b.add(sum, part);
     sum = b.waveReduce(sum, vector::CombiningKind::ADD);
     Value isWriter =
         b.both(b.isEqual(b.lane(), 0), b.isLess(norm, tokens * kNumNorms));

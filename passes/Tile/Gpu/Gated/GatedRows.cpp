@@ -99,7 +99,7 @@ void GatedKernel::multiplyRows(Projection &projection, Operand &matrix,
                                                 levels[t], b.i32(level));
                       Value product = products[t * each + i];
                       if (isResidual)
-                        product = arith::AddFOp::create(b, old, product);
+                        product = b.add(old, product);
                       b.write(b.select(isLevel, product, old), sums, place);
                     }
                   });
@@ -142,8 +142,7 @@ void GatedKernel::storeResults() {
       b.ifThen(b.isLess(at, b.size(projection.output, 1)), [&] {
         Value sum = b.read(sums, {b.add(row, projection.place), t});
         if (projection.bias)
-          sum = arith::AddFOp::create(
-              b, sum, b.toF32(emitter.element(projection.bias, at)));
+          sum = b.add(sum, b.toF32(emitter.element(projection.bias, at)));
         b.write(b.convert(sum, element), projection.output, {t, at});
       });
     });

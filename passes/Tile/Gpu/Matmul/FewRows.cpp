@@ -249,8 +249,7 @@ private:
       b.ifThen(b.isEqual(wave, i % waves), [&] {
         Value sum = b.read(memory, getPlace(b.index(0), i), run);
         for (int64_t other = 1; other < waves; ++other)
-          sum = arith::AddFOp::create(
-              b, sum, b.read(memory, getPlace(b.index(other), i), run));
+          sum = b.add(sum, b.read(memory, getPlace(b.index(other), i), run));
         storeRun(sum);
       });
     }

@@ -153,7 +153,7 @@ public:
     if (split)
       for (int64_t i = 0; i < rows * each; ++i) {
         Value factor = emitter.element(split->factor, b.index(i / each));
-        sums[i] = arith::MulFOp::create(b, sums[i], factor);
+        sums[i] = b.mul(sums[i], factor);
       }
     store(wavesOfK > 1 ? combineWaves(sums) : sums);
   }
@@ -328,7 +328,7 @@ private:
             sum =
                 b.fma(b.extract(numbersX[row], j), b.extract(numbersW, j), sum);
           if (isChain)
-            sum = arith::AddFOp::create(b, before, sum);
+            sum = b.add(before, sum);
         }
       }
     }

@@ -8,6 +8,7 @@
 #include "passes/Tile/Gpu/Matmul/LowerTileOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -94,45 +95,35 @@ LogicalResult TileLowering::lower(arith::ConstantOp op) {
 }
 
 LogicalResult TileLowering::lower(scf::ForOp op) {
-  // What a thread has of each vector is carried one after the other.
-  Values carried;
+  // What a thread has of each vector.
+  using State = SmallVector<Tile>;
+  State start;
   for (Value init : op.getInitArgs()) {
     if (!tiles.contains(init))
       return op.emitOpError("expects to carry vectors of the workgroup");
-    llvm::append_range(carried, tiles[init].values);
+    start.push_back(tiles[init]);
   }
-  auto spread = [&](ValueRange vectors, ValueRange values) {
-    for (auto [vector, init] : llvm::zip_equal(vectors, op.getInitArgs())) {
-      Tile tile = tiles.lookup(init);
-      size_t count = tile.values.size();
-      tiles[vector] = {Values(values.take_front(count)), tile.kind};
-      values = values.drop_front(count);
-    }
-  };
-  auto lowerBody = [&](Values &next) -> LogicalResult {
-    if (failed(lower(op.getBody()->without_terminator())))
-      return failure();
-    next.clear();
-    for (auto [vector, init] : llvm::zip_equal(
-             op.getBody()->getTerminator()->getOperands(), op.getInitArgs())) {
-      if (!isKind(vector, tiles.lookup(init).kind))
-        return op.emitOpError("expects a step to yield what it carries");
-      llvm::append_range(next, tiles.lookup(vector).values);
-    }
-    return success();
+  auto map = [&](ValueRange vectors, const State &state) {
+    for (auto [vector, tile] : llvm::zip_equal(vectors, state))
+      tiles[vector] = tile;
   };
   LogicalResult result = success();
-  Values results =
-      b.loop(numbers.lookup(op.getLowerBound()),
-             numbers.lookup(op.getUpperBound()), numbers.lookup(op.getStep()),
-             carried, [&](Value step, ValueRange values) {
-               numbers.map(op.getInductionVar(), step);
-               spread(op.getRegionIterArgs(), values);
-               Values next(values);
-               result = lowerBody(next);
-               return succeeded(result) ? next : Values(values);
-             });
-  spread(op.getResults(), results);
+  auto lowerBody = [&](Value step, State state) {
+    numbers.map(op.getInductionVar(), step);
+    map(op.getRegionIterArgs(), state);
+    result = lower(op.getBody()->without_terminator());
+    for (auto [vector, tile] :
+         llvm::zip_equal(op.getBody()->getTerminator()->getOperands(), state)) {
+      if (succeeded(result) && !isKind(vector, tile.kind))
+        result = op.emitOpError("expects a step to yield what it carries");
+      if (succeeded(result))
+        tile = tiles.lookup(vector);
+    }
+    return state;
+  };
+  map(op.getResults(), carry(b, numbers.lookup(op.getLowerBound()),
+                             numbers.lookup(op.getUpperBound()),
+                             numbers.lookup(op.getStep()), start, lowerBody));
   return result;
 }
 

@@ -66,6 +66,7 @@ private:
   struct Tile {
     Values values;
     Kind kind = Kind::None;
+    auto getParts() { return std::tie(values); }
   };
 
   mlir::LogicalResult lower(mlir::Operation &op);

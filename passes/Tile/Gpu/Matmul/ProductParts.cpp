@@ -208,7 +208,7 @@ void ProductParts::finish(Values sums, Value free,
         b.index(0), count, 1, all, [&](Value number, ValueRange carried) {
           Values other = readState(b, getPlace(number), carried.getTypes());
           for (auto [sum, before] : llvm::zip_equal(other, carried))
-            sum = arith::AddFOp::create(b, before, sum);
+            sum = b.add(before, sum);
           return other;
         });
     // The next launch finds zeros.

@@ -17,6 +17,7 @@
 #include "passes/Tile/Gpu/Sample/Sample.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Core/Carried.h"
 
 using namespace mlir;
 using namespace gist;
@@ -44,6 +45,7 @@ namespace {
 /// the last of them, and of those of its order the ones before `end`.
 struct Cut {
   Value order, end;
+  auto getParts() { return std::tie(order, end); }
 };
 
 /// What is kept of a token: an i32 each. Padding behind the row's last token
@@ -104,7 +106,6 @@ private:
   Value isKept(const Cut &cut, const Token &token);
   Cut cutByCount(Value limit);
   Cut cutByWeight(const Cut &before, Value share);
-  Cut choose(Value condition, function_ref<Cut()> then, const Cut &otherwise);
   void forget(const Cut &cut);
   Value findDrawn();
   Value draw();
@@ -127,7 +128,7 @@ private:
 /// An unsigned number, from 1, that is larger for larger logits; 0 for NaN.
 Value Sample::createOrder(Value logit) {
   // Both zeros are the same number.
-  logit = arith::AddFOp::create(b, logit, b.f32(0));
+  logit = b.add(logit, b.f32(0));
   Value bits = arith::BitcastOp::create(b, i32, logit);
   // Of negative numbers all bits are turned, of others the sign.
   Value turned = either(arith::ShRSIOp::create(b, bits, b.i32(31)),
@@ -323,19 +324,6 @@ Cut Sample::cutByWeight(const Cut &before, Value share) {
   return {order, end};
 }
 
-Cut Sample::choose(Value condition, function_ref<Cut()> then,
-                   const Cut &otherwise) {
-  Type types[] = {i32, i32};
-  auto branch = scf::IfOp::create(b, types, condition, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(branch.thenBlock());
-  Cut cut = then();
-  scf::YieldOp::create(b, ValueRange{cut.order, cut.end});
-  b.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(b, ValueRange{otherwise.order, otherwise.end});
-  return {branch.getResult(0), branch.getResult(1)};
-}
-
 /// Sets the weight of the tokens that are cut off to 0.
 void Sample::forget(const Cut &cut) {
   Value least = arith::TruncIOp::create(b, i32, getSetting(SampleField::Least));
@@ -398,13 +386,11 @@ Value Sample::draw() {
   // Tokens of order 0 are NaNs and padding, which have no weight.
   Cut all = {b.i32(0), b.i32(size)};
   Value topK = getSetting(SampleField::TopK);
-  Cut cut = choose(
-      b.compare(CmpIPredicate::slt, topK, number(i64, size)),
-      [&] { return cutByCount(topK); }, all);
+  Cut cut = takeIf(b, b.compare(CmpIPredicate::slt, topK, number(i64, size)),
+                   all, [&](const Cut &) { return cutByCount(topK); });
   Value topP = getSetting(SampleField::TopP);
-  cut = choose(
-      b.compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
-      [&] { return cutByWeight(cut, topP); }, cut);
+  cut = takeIf(b, b.compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
+               cut, [&](const Cut &cut) { return cutByWeight(cut, topP); });
   forget(cut);
   return findDrawn();
 }

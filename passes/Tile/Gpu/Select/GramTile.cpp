@@ -70,7 +70,7 @@ static Value getExponent(GpuBuilder &b, Value number) {
 Value GramTile::getPower(Value scale) {
   Value power =
       arith::BitcastOp::create(b, b.getF32Type(), getExponent(b, scale));
-  power = arith::MulFOp::create(b, power, b.f32(kRoundedNorm));
+  power = b.mul(power, b.f32(kRoundedNorm));
   // The exponent of a NaN alone would be infinity.
   Value isNumber = b.compare(arith::CmpFPredicate::ORD, scale, scale);
   return b.select(isNumber, power, scale);
@@ -81,16 +81,15 @@ static Value dropPower(GpuBuilder &b, Value scale) {
   // The exponents of a power of two and its inverse add up to twice the bias.
   Value inverse =
       arith::SubIOp::create(b, b.i32(0x7F000000), getExponent(b, scale));
-  Value rest = arith::MulFOp::create(
-      b, scale,
-      arith::BitcastOp::create(b, b.getF32Type(), inverse).getResult());
-  return arith::MulFOp::create(b, rest, b.f32(1 / kRoundedNorm));
+  Value rest = b.mul(
+      scale, arith::BitcastOp::create(b, b.getF32Type(), inverse).getResult());
+  return b.mul(rest, b.f32(1 / kRoundedNorm));
 }
 
 Value GramTile::round(Value numbers, Value power) {
   auto type = dyn_cast<VectorType>(numbers.getType());
   Value factor = type ? b.broadcast(power, type.getNumElements()) : power;
-  Value whole = arith::MulFOp::create(b, numbers, factor);
+  Value whole = b.mul(numbers, factor);
   return b.toF32(b.convert(whole, sides[0].tile.getElement()));
 }
 
@@ -114,8 +113,7 @@ SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side, Value ids) {
     // Padding multiplies token 0; the result is not used.
     piece.id = b.max(b.readNumber(ids, piece.row), b.index(0));
     if (form == Form::Split)
-      piece.scale = arith::MulFOp::create(b, b.read(side.scales, piece.row),
-                                          b.f32(kSplitScale));
+      piece.scale = b.mul(b.read(side.scales, piece.row), b.f32(kSplitScale));
     else if (form == Form::Rounded)
       piece.scale = getPower(b.read(side.scales, piece.row));
     pieces.push_back(piece);
@@ -158,11 +156,11 @@ void GramTile::store(const Side &side, const Piece &piece, Value chunk,
       return side.tile.store(b, chunk, stage, piece.row, piece.column);
     Type element = side.tile.getElement();
     Value scale = b.broadcast(piece.scale, side.tile.getChunk());
-    Value whole = arith::MulFOp::create(b, b.toF32(chunk), scale);
+    Value whole = b.mul(b.toF32(chunk), scale);
     Value high = b.convert(whole, element);
     if (form == Form::Rounded)
       return side.tile.store(b, high, stage, piece.row, piece.column);
-    Value rest = arith::SubFOp::create(b, whole, b.toF32(high));
+    Value rest = b.sub(whole, b.toF32(high));
     side.tile.store(b, high, stage, piece.row, piece.column);
     side.low.store(b, b.convert(rest, element), stage, piece.row, piece.column);
   };
@@ -472,8 +470,7 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
   Value sum = getNumber(sums, column.elements[laneRow]);
   if (form == Form::Split) {
     // Rows have been normalised; a column that does not count has no scale.
-    Value cosine =
-        arith::MulFOp::create(b, sum, b.f32(1 / (kSplitScale * kSplitScale)));
+    Value cosine = b.mul(sum, b.f32(1 / (kSplitScale * kSplitScale)));
     Value counts =
         b.compare(arith::CmpFPredicate::ORD, columnScale, columnScale);
     return b.select(counts, cosine, columnScale);
@@ -483,8 +480,7 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
     columnScale = dropPower(b, columnScale);
   }
   // One norm after the other: their product may overflow, this cannot.
-  return arith::MulFOp::create(b, arith::MulFOp::create(b, sum, rowScale),
-                               columnScale);
+  return b.mul(b.mul(sum, rowScale), columnScale);
 }
 
 //===----------------------------------------------------------------------===//
@@ -568,9 +564,8 @@ void GramTile::addSums(Value condition, Value buffer, Value place, Value first,
         for (int64_t part = 0; part < parts; ++part) {
           Value vector = loaded[part][fragment * vectors + i / kTogether];
           Value more = b.extract(vector, i % kTogether);
-          number = part == 0
-                       ? arith::AddFOp::create(b, number, more).getResult()
-                       : b.fma(more, factors[part], number);
+          number = part == 0 ? b.add(number, more)
+                             : b.fma(more, factors[part], number);
         }
         numbers.push_back(number);
       }

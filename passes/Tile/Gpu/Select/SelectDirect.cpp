@@ -317,7 +317,7 @@ Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
         ArrayRef<Value> left(parts);
         forEach([&](size_t token, Value part) {
           Value exists = b.compare(CmpIPredicate::sle, part, counts[token]);
-          Value sum = arith::AddFOp::create(b, next[token], left.front());
+          Value sum = b.add(next[token], left.front());
           next[token] = b.select(exists, sum, next[token]);
           left = left.drop_front();
         });

@@ -214,9 +214,7 @@ Values SelectKernel::getSquares(ArrayRef<Value> tokens, Value power) {
     addRange(column, middle, loads);
   if (whole != size)
     addRange(middle, b.index(size), 1);
-  auto plus = [&](Value x, Value y) -> Value {
-    return arith::AddFOp::create(b, x, y);
-  };
+  auto plus = [&](Value x, Value y) -> Value { return b.add(x, y); };
   for (Value &sum : sums)
     sum = b.waveReduce(b.reduceLanes(sum, plus), plus);
   return sums;
@@ -244,8 +242,8 @@ void SelectKernel::emitNormsOf(Value set) {
       Value scale = getScale(square);
       if (gram.isRounded()) {
         Value power = gram.getPower(scale);
-        scale = arith::DivFOp::create(
-            b, power,
+        scale = b.div(
+            power,
             math::SqrtOp::create(b, getSquares(t, power).front()).getResult());
       }
       b.ifThen(b.isEqual(b.lane(), 0), [&] {
@@ -265,8 +263,7 @@ Value SelectKernel::getScale(Value square) {
   float infinity = std::numeric_limits<float>::infinity();
   Value hasDirection = b.both(compare(CmpFPredicate::OGT, 0),
                               compare(CmpFPredicate::OLT, infinity));
-  Value inverse = arith::DivFOp::create(
-      b, b.f32(1), math::SqrtOp::create(b, square).getResult());
+  Value inverse = b.div(b.f32(1), math::SqrtOp::create(b, square).getResult());
   return b.select(hasDirection, inverse,
                   b.f32(std::numeric_limits<float>::quiet_NaN()));
 }

@@ -1,0 +1,341 @@
+//===- Depths.cpp - gist-plan depths --------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `gist-plan depths`: finds which layers the bulk of a prompt needs, or takes a
+// plan that says so, fits the maps in place of the others, and measures what
+// the plan keeps on other texts and questions. The model is compiled once, with
+// layers in which every plan can be tried.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/File/PlanFile.h"
+#include "passes/Plan/File/PlanJson.h"
+#include "runtime/module/Properties.h"
+#include "runtime/support/AtomicFile.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/SharedOptions.h"
+#include "tools/planning/BuiltInTexts.h"
+#include "tools/planning/CertificateFile.h"
+#include "tools/planning/DepthPlanner.h"
+#include "tools/running/Compiler.h"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct Options {
+  run::ModelOptions model; ///< device and threads; its path is made
+  std::string compiler, source, plan, output;
+  std::vector<std::string> texts, heldOut;
+  PlannerOptions planner; ///< what is promised, and how sure
+  DepthSearch search;
+  FitOptions fit;
+  int64_t maxTokens = 8192, answer = 512;
+  size_t searchSamples = 12, heldOutSamples = 4;
+  uint64_t seed = 1;
+  double seconds = 0;
+};
+
+/// A text in two parts: one to fit maps with, one to search with.
+struct SplitText {
+  std::string name, fit, search;
+};
+
+class DepthsCommand {
+public:
+  explicit DepthsCommand(const Options &options)
+      : options(options), limit(options.seconds) {}
+  Status run();
+
+private:
+  Status openModel();
+  Status readTexts();
+  Status openContract(bool isHeldOut, Contract &contract, TaskTerms &tasks);
+  Status givePlan(DepthFitter &fitter);
+  Status write(const Json &certificate) const;
+
+  const Options &options;
+  run::Limit limit;
+  run::TemporaryModule module;
+  run::TemporaryFolder folder;
+  ProbePool pool;
+  ModelSource source;
+  DepthModel model;
+  std::vector<SplitText> texts;
+  PlanFile given; ///< the plan that the user names
+  FoundDepths found;
+};
+} // namespace
+
+static void showProgress(const char *what, size_t done, size_t of) {
+  bool isTerminal = isatty(STDERR_FILENO) != 0;
+  if (!isTerminal && done != of)
+    return;
+  std::fprintf(stderr, "%s%s %zu/%zu windows%s", isTerminal ? "\r\033[K" : "",
+               what, done, of, isTerminal && done != of ? "" : "\n");
+  std::fflush(stderr);
+}
+
+Status DepthsCommand::openModel() {
+  GIST_TRY(openModelSource(options.source, source));
+  // Prompt, answer and the copy of as many tokens of the prompt.
+  int64_t context =
+      std::max(options.search.prompt + 2 * options.answer, options.fit.window);
+  GIST_TRY(module.make(options.compiler, options.source, options.model.device,
+                       {"--observe", std::string("--plan=") + kDepthsPlan,
+                        "--context=" + std::to_string(context)}));
+  run::ModelOptions chosen = options.model;
+  chosen.path = module.path;
+  chosen.trust = true; // It was compiled a moment ago.
+  GIST_TRY(pool.open(chosen, 1, /*hasHeads=*/false));
+  return model.open(*pool.first().model().session, source);
+}
+
+/// The last part of each text is for the search: maps are better on what they
+/// were fitted with.
+Status DepthsCommand::readTexts() {
+  for (const std::string &path : options.texts) {
+    SplitText &text = texts.emplace_back();
+    text.name = std::filesystem::path(path).filename().string();
+    GIST_TRY(run::readText(path, text.fit));
+  }
+  if (texts.empty())
+    for (const BuiltInText &text : builtInTexts())
+      if (!text.isHeldOut)
+        texts.push_back({text.name, std::string(text.text), {}});
+  // About five bytes a token, and some more.
+  size_t wanted =
+      static_cast<size_t>(options.search.prompt + options.answer) * 6;
+  for (SplitText &text : texts) {
+    size_t size = text.fit.size();
+    size_t part = std::min(size / 2, std::max(size / 4, wanted));
+    size_t at = std::min(text.fit.find('\n', size - part), size - part);
+    text.search = text.fit.substr(at);
+    text.fit.resize(at);
+  }
+  return {};
+}
+
+Status DepthsCommand::openContract(bool isHeldOut, Contract &contract,
+                                   TaskTerms &tasks) {
+  contract.answer = static_cast<size_t>(options.answer);
+  // A search compares many plans; a certificate is measured once.
+  contract.tokensOfTerm = isHeldOut ? 4 * options.answer : options.answer;
+  std::vector<std::string> paths = options.heldOut;
+  auto add = [&](std::string_view name, std::string_view text) {
+    paths.push_back(
+        folder.file((isHeldOut ? "other-" : "") + std::string(name)));
+    return writeWhole(paths.back(), text);
+  };
+  if (!isHeldOut) {
+    paths.clear();
+    for (const SplitText &text : texts)
+      GIST_TRY(add(text.name, text.search));
+  } else if (paths.empty()) {
+    for (const BuiltInText &text : builtInTexts())
+      if (text.isHeldOut)
+        GIST_TRY(add(text.name, text.text));
+  }
+  GIST_TRY(contract.open(pool, paths, {options.search.prompt}));
+  tasks = isHeldOut ? TaskTerms{options.heldOutSamples, options.seed + 1,
+                                options.search.prompt, true}
+                    : TaskTerms{options.searchSamples, options.seed,
+                                options.search.prompt, false};
+  if (options.planner.promise.tasks <= 0)
+    tasks.samples = 0;
+  return tasks.samples > 0 ? contract.addTasks(pool, tasks) : Status();
+}
+
+/// The plan that the user names, fitted.
+Status DepthsCommand::givePlan(DepthFitter &fitter) {
+  found.plan = given.depths;
+  if (!found.plan.isNeeded())
+    return Status::error(Code::BadArgument,
+                         "%s: no layer is thin, linear or of the tail, so "
+                         "there is nothing to fit",
+                         options.plan.c_str());
+  if (found.plan.layers.size() != model.countLayers())
+    return Status::error(
+        Code::BadArgument, "%s: the plan has %zu layers, the model %zu",
+        options.plan.c_str(), found.plan.layers.size(), model.countLayers());
+  for (size_t i = 0; i < found.plan.layers.size(); ++i) {
+    const DepthChoice &choice = found.plan.layers[i];
+    auto all = static_cast<int64_t>(model.outputWeight(i).cols());
+    if (choice.kind == LayerDepth::Any || choice.neurons > all)
+      return Status::error(Code::BadArgument,
+                           "%s: layer %zu is %s; the model has %lld neurons "
+                           "there that can be left out",
+                           options.plan.c_str(), i, printDepth(choice).c_str(),
+                           static_cast<long long>(all));
+  }
+  std::vector<MapSet> maps;
+  GIST_TRY(fitter.fitAlone({found.plan}, maps));
+  found.maps = std::move(maps.front());
+  GIST_TRY(fitter.fitTogether(found.plan, found.maps));
+  found.work = countWork(model, found.plan, options.search.prompt);
+  return model.follow(found.plan, found.maps);
+}
+
+/// The plan's file and that of its maps.
+Status DepthsCommand::write(const Json &certificate) const {
+  std::filesystem::path path = options.output, file = path;
+  file.replace_extension(".maps.safetensors");
+  const ModuleSpec &spec = model.getSession().module().spec();
+  auto hash = spec.model.properties.find(kWeightsProperty);
+  uint64_t value = 0;
+  if (hash != spec.model.properties.end())
+    std::from_chars(hash->second.data(),
+                    hash->second.data() + hash->second.size(), value, 16);
+  GIST_TRY(writeMaps(file.string(), value, found.maps));
+  DepthPlan plan = found.plan;
+  plan.maps = file.filename().string();
+  const Promise &promise = options.planner.promise;
+  Json contract = {{"quality", promise.perplexity},
+                   {"recall", promise.recall},
+                   {"tasks", promise.tasks},
+                   {"prompt", options.search.prompt},
+                   {"work", found.work}};
+  if (!certificate.is_null())
+    contract["certificate"] = certificate;
+  // A line for each layer: what a person compares.
+  std::string text =
+      "{\n  \"gist_plan\": 1,\n  \"block\": " + std::to_string(Plan().block) +
+      ",\n  \"depth\": " + printDepth(plan) +
+      ",\n  \"contract\": " + contract.dump() + ",\n  \"layers\": [";
+  for (size_t i = 0; i < plan.layers.size(); ++i)
+    text += (i == 0 ? "\n    {\"depth\": " : ",\n    {\"depth\": ") +
+            printDepth(plan.layers[i]) + "}";
+  return writeWhole(options.output, text + "\n  ]\n}\n");
+}
+
+Status DepthsCommand::run() {
+  GIST_TRY(checkWritable(options.output));
+  if (!options.plan.empty())
+    GIST_TRY(readPlanFile(options.plan, given));
+  GIST_TRY(folder.make());
+  GIST_TRY(readTexts());
+  GIST_TRY(openModel());
+  std::vector<int32_t> tokens;
+  size_t most = static_cast<size_t>(options.maxTokens) / texts.size();
+  for (const SplitText &text : texts) {
+    std::vector<int32_t> ids;
+    pool.first().model().tokenizer.encode(
+        text.fit, ids, {.addSpecial = false, .parseSpecial = false});
+    ids.resize(std::min(ids.size(), most));
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  // All texts are read before the search: a wrong name should not cost it.
+  Contract terms, heldOut;
+  TaskTerms tasks, heldOutTasks;
+  GIST_TRY(openContract(/*isHeldOut=*/false, terms, tasks));
+  GIST_TRY(openContract(/*isHeldOut=*/true, heldOut, heldOutTasks));
+  DepthFitter fitter(model, std::move(tokens), options.fit, showProgress);
+  if (options.plan.empty()) {
+    DepthSearch search = options.search;
+    search.promise = options.planner.promise;
+    search.confidence = options.planner.confidence;
+    GIST_TRY(
+        DepthPlanner(search, pool, model, fitter, terms, limit).solve(found));
+  } else {
+    GIST_TRY(givePlan(fitter));
+  }
+  if (!found.plan.isNeeded())
+    return Status::error(Code::NotFound,
+                         "no layer can be left out at this quality; ask for "
+                         "less, such as --quality %g",
+                         1 + 2 * (options.planner.promise.perplexity - 1));
+  std::printf("prompts of %lld tokens: %.3f of the work\n",
+              static_cast<long long>(options.search.prompt), found.work);
+  Measurement measured;
+  GIST_TRY(heldOut.measureDense(pool, tryDepths("", true)));
+  GIST_TRY(heldOut.measure(pool, tryDepths("", false), measured));
+  Certificate certificate = certify(heldOut, measured, options.planner.promise,
+                                    options.planner.confidence, heldOutTasks,
+                                    pool.first().model().device->info().name);
+  certificate.work = found.work;
+  print(certificate);
+  GIST_TRY(write(toJson(certificate)));
+  std::printf("\ngist-compile %s -o less.gist --plan %s\n",
+              options.source.c_str(), options.output.c_str());
+  return {};
+}
+
+void gist::plan::addDepths(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "depths",
+      "Find which layers the bulk of a prompt needs, and fit the others");
+  auto count = [&](const char *name, auto &value, const char *help) {
+    command->add_option(name, value, help)
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+  };
+  command->add_option("model", options->source, "GGUF file or folder")
+      ->required()
+      ->type_name("MODEL");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Writes the plan, and NAME.maps.safetensors beside it")
+      ->required()
+      ->type_name("NAME.json");
+  command
+      ->add_option("--plan", options->plan,
+                   "Takes the depths of this plan and fits them, without a "
+                   "search")
+      ->type_name("FILE");
+  addPromiseOptions(*command, options->planner);
+  command
+      ->add_option("-f,--text", options->texts,
+                   "Text to fit and to search with; may be given several "
+                   "times. Default: texts that gist-plan has with it")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--held-out", options->heldOut,
+                   "Text to judge the plan by; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  count("--prompt", options->search.prompt, "Tokens of a prompt");
+  count("--answer", options->answer, "Tokens behind it that are judged");
+  count("--max-tokens", options->maxTokens, "Tokens of all texts to fit with");
+  count("--rounds", options->fit.rounds,
+        "Times that the maps of a plan are fitted together");
+  count("--tries", options->search.tries, "Plans that are fitted and measured");
+  count("--task-samples", options->searchSamples,
+        "Questions to search with; 0: none");
+  count("--held-out-samples", options->heldOutSamples,
+        "Questions of each task to judge by; 0: none");
+  count("--seed", options->seed,
+        "Of the questions to search with; the next one's are judged by");
+  count("--seconds", options->seconds, "The search ends then; 0: no limit");
+  command
+      ->add_option("--device", options->model.device,
+                   "Device to measure on: cpu, cuda, hip")
+      ->capture_default_str();
+  command
+      ->add_option("-t,--threads", options->model.threads,
+                   "CPU threads; 0: all")
+      ->type_name("N");
+  command
+      ->add_option("--compiler", options->compiler,
+                   "The program gist-compile; without it one beside gist-plan "
+                   "or on the path")
+      ->type_name("PATH");
+  command->footer("Example: gist-plan depths model.gguf --quality 1.01 "
+                  "--prompt 2048 -o plan.json");
+  command->callback([options, &action] {
+    action = [options] { return DepthsCommand(*options).run(); };
+  });
+}

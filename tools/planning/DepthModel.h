@@ -1,0 +1,102 @@
+//===- DepthModel.h - A model in which depths can be tried ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A module whose layers are "any" (passes/Plan/File/DepthPlan.h) follows every
+// plan of depths by its weights alone. This puts them there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_PLANNING_DEPTHMODEL_H
+#define GIST_TOOLS_PLANNING_DEPTHMODEL_H
+
+#include "passes/Import/Files/ModelSource.h"
+#include "passes/Plan/File/DepthPlan.h"
+#include "runtime/session/Session.h"
+#include "tools/planning/LinearMoments.h"
+
+#include <map>
+#include <memory>
+#include <set>
+
+namespace gist::plan {
+
+/// A and b of y = A x + b.
+struct FittedMap {
+  Matrix map;
+  std::vector<float> bias;
+  std::vector<float> neurons = {}; ///< that a thin layer keeps
+};
+/// By the names of DepthPlan.h.
+using MapSet = std::map<std::string, std::shared_ptr<const FittedMap>>;
+
+/// What one layer has, as multiply-adds for each token, without attention.
+struct LayerSizes {
+  double queries = 0, keys = 0, output = 0; ///< keys: and values
+  double neurons = 0;                       ///< all of the feed-forward block
+};
+
+class DepthModel {
+public:
+  /// `session` is of a module made with --observe --plan=depths of `model`.
+  Status open(Session &session, const ModelSource &model);
+
+  /// Does as a plan says from now on; its maps are among `maps`.
+  Status follow(const DepthPlan &plan, const MapSet &maps);
+  /// Does as the model does, in the form that plans are tried in.
+  Status followNone() { return follow(none(), {}); }
+
+  Session &getSession() const { return *session; }
+  size_t countLayers() const { return layers.size(); }
+  /// The plan in which all layers are full.
+  DepthPlan none() const {
+    DepthPlan plan;
+    plan.layers.resize(layers.size());
+    return plan;
+  }
+  /// The output weight of a feed-forward block; empty where it has none that
+  /// is a matrix of the model.
+  const Matrix &outputWeight(size_t layer) const {
+    return layers[layer].outputWeight;
+  }
+  /// The maps that a layer of a tail has.
+  const std::vector<std::string> &tailMaps(size_t layer) const {
+    return layers[layer].tails;
+  }
+  /// What a thin layer's map is now, over all neurons, with its bias as the
+  /// last row.
+  Eigen::MatrixXf currentNeurons(size_t layer) const;
+  const LayerSizes &sizes(size_t layer) const { return layers[layer].sizes; }
+
+private:
+  struct Layer {
+    Matrix outputWeight;
+    std::vector<std::string> tails;
+    LayerSizes sizes;
+    // What it does now.
+    DepthChoice choice;
+    std::vector<std::shared_ptr<const FittedMap>> maps;
+  };
+
+  Status addObservation(const ObservationSpec &shown, const ModelSource &model);
+  Status change(size_t layer, const DepthChoice &choice,
+                std::vector<std::shared_ptr<const FittedMap>> maps);
+  void set(const std::string &name, Matrix numbers);
+  void setMap(const std::string &name, const FittedMap *map);
+  void setGate(const std::string &name, bool isOpen);
+  /// Brings what was set into the session.
+  Status flush();
+
+  Session *session = nullptr;
+  std::vector<Layer> layers;
+  /// All maps, biases and gates of the module by name, and those that changed.
+  std::map<std::string, Matrix> numbers;
+  std::set<std::string> changed;
+};
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_PLANNING_DEPTHMODEL_H
