@@ -41,6 +41,7 @@ struct gist_session {
   std::shared_ptr<const TokenTrie> trie; ///< made with the first grammar
   // It refers to the session and so is destroyed before it.
   std::unique_ptr<Conversation> conversation;
+  std::shared_ptr<Drafter> drafter; ///< null: none
 };
 
 namespace {
@@ -168,6 +169,22 @@ static Status readOptions(const gist_generate_options *options,
   chosen.ignoreEnd = given.ignore_end != 0;
   chosen.showSpecial = given.show_special != 0;
   chosen.feedLast = true;
+  if (given.repeat_penalty != 0)
+    chosen.sampler.repeatPenalty = given.repeat_penalty;
+  if (given.repeat_window != 0)
+    chosen.sampler.repeatWindow = given.repeat_window;
+  chosen.sampler.presencePenalty = given.presence_penalty;
+  chosen.sampler.frequencyPenalty = given.frequency_penalty;
+  chosen.sampler.minTokens = given.min_tokens;
+  GIST_TRY(checkArray(given.logit_bias, given.logit_bias_count,
+                      sizeof *given.logit_bias, "logit_bias"));
+  for (size_t i = 0; i < given.logit_bias_count; ++i)
+    chosen.sampler.biases.push_back(
+        {given.logit_bias[i].token, given.logit_bias[i].bias});
+  GIST_TRY(checkArray(given.stop_tokens, given.stop_token_count,
+                      sizeof *given.stop_tokens, "stop_tokens"));
+  chosen.stopTokens.assign(given.stop_tokens,
+                           given.stop_tokens + given.stop_token_count);
   GIST_TRY(
       checkArray(given.stops, given.stop_count, sizeof *given.stops, "stops"));
   for (size_t i = 0; i < given.stop_count; ++i) {
@@ -400,6 +417,7 @@ gist_code gist_session_generate(gist_session *session, const char *prompt,
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
+    chosen.drafter = session->drafter;
     chosen.grammar = session->grammar;
     chosen.trie = session->trie;
     // A text begins once.
@@ -428,6 +446,7 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
     GIST_TRY(readOptions(options, chosen));
+    chosen.drafter = session->drafter;
     chosen.grammar = session->grammar;
     chosen.trie = session->trie;
     GenerateResult generated;
@@ -435,6 +454,33 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
         *session->tokenizer, conversation, chosen,
         makeSink(callback, user_data), generated));
     writeResult(generated, result);
+    return {};
+  });
+}
+
+gist_code gist_session_draft_by_lookup(gist_session *session) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    GIST_TRY(DraftVerifier::check(*session->session));
+    session->drafter = makeLookupDrafter();
+    return {};
+  });
+}
+
+gist_code gist_session_draft_by_module(gist_session *session,
+                                       const gist_module *draft) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    std::unique_ptr<Drafter> drafter;
+    if (draft) {
+      GIST_TRY(DraftVerifier::check(*session->session));
+      GIST_TRY(needTokenizer(session->tokenizer));
+      GIST_TRY(makeModuleDrafter(draft->module, *session->device,
+                                 draft->isTrusted, session->session->module(),
+                                 session->session->capacity(),
+                                 *session->tokenizer, drafter));
+    }
+    session->drafter = std::move(drafter);
     return {};
   });
 }

@@ -26,7 +26,7 @@
 
 /// Changes whenever a program that was compiled before must be compiled again:
 /// the number in the name of libgist.so.N.
-#define GIST_ABI_VERSION 0
+#define GIST_ABI_VERSION 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,6 +132,13 @@ gist_code gist_session_embed(gist_session *session, const int32_t *tokens,
 gist_code gist_session_set_schema(gist_session *session, const char *schema);
 gist_code gist_session_set_grammar(gist_session *session, const char *grammar);
 
+/// What is added to the logit of a token; -INFINITY forbids the token.
+typedef struct gist_logit_bias {
+  int32_t token;
+  float bias;
+} gist_logit_bias;
+
+/// A struct of zeros is a good beginning: every 0 changes nothing.
 typedef struct gist_generate_options {
   int64_t max_tokens; ///< 0: until the model ends or the context is full
   float temperature;  ///< 0: the most likely token
@@ -143,10 +150,22 @@ typedef struct gist_generate_options {
   size_t stop_count;
   int ignore_end;   ///< go on after the model's end token
   int show_special; ///< special tokens appear as text
+  /// Divides positive logits of tokens that were there lately, and multiplies
+  /// negative ones; 0 or 1: no penalty.
+  float repeat_penalty;
+  uint32_t repeat_window; ///< tokens that count as lately; 0: 64
+  /// Taken from the logits of tokens that the answer has: once, and for each
+  /// time that it has them.
+  float presence_penalty, frequency_penalty;
+  const gist_logit_bias *logit_bias; ///< may be null
+  size_t logit_bias_count;
+  int64_t min_tokens; ///< tokens that the answer has before a token may end it
+  const int32_t *stop_tokens; ///< end the answer as its end does; may be null
+  size_t stop_token_count;
 } gist_generate_options;
 
 typedef enum gist_finish {
-  GIST_FINISH_END_TOKEN = 0,  ///< the model ended its text
+  GIST_FINISH_END_TOKEN = 0,  ///< the model ended its text, or a stop token
   GIST_FINISH_STOP_TEXT = 1,  ///< one of the stop texts appeared
   GIST_FINISH_MAX_TOKENS = 2, ///< max_tokens were drawn
   GIST_FINISH_CONTEXT_FULL = 3,
@@ -189,6 +208,15 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
                             const gist_generate_options *options,
                             gist_token_callback callback, void *user_data,
                             gist_generate_result *result);
+
+/// Makes later answers of the session come faster; the texts are the same. What
+/// followed the last tokens earlier in the text is guessed to follow again.
+/// Fails for modules that cannot forget tokens: those with a plan.
+gist_code gist_session_draft_by_lookup(gist_session *session);
+/// The same with the guesses of `draft`, a smaller model with the same
+/// tokenizer; null: without guesses.
+gist_code gist_session_draft_by_module(gist_session *session,
+                                       const gist_module *draft);
 
 #ifdef __cplusplus
 }

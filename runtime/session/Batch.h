@@ -30,7 +30,9 @@
 
 namespace gist {
 
-/// Tokens of one sequence that follow one another.
+/// Tokens of one sequence that follow one another. Several pieces may be of one
+/// sequence, in order: then its tokens are computed as if they came by
+/// themselves, and share only what treats rows alike.
 struct BatchPiece {
   /// The same in all steps of a sequence and of no other; 0: not known.
   uint64_t sequence = 0;
@@ -127,7 +129,7 @@ private:
                   int64_t capacity);
   Status setScopes(std::span<const BatchPiece> pieces,
                    std::span<const RowRange> wanted);
-  void setOrder(size_t pieces, size_t shared, bool isSplit);
+  void setOrder(size_t pieces, size_t shared, bool isSplit, bool isChain);
   bool isRepeated(std::span<const BatchPiece> pieces,
                   std::span<const RowRange> wanted,
                   std::span<const BatchDraw> draws) const;
@@ -161,6 +163,7 @@ private:
   // What `order` is for. Pieces from `firstShared` on share launches.
   size_t numPieces = 0, firstShared = 0;
   bool split = false;
+  bool chained = false; ///< pieces read what those before them wrote
   std::vector<std::vector<uint32_t>> order; ///< per launch: those before it
   std::vector<bool> waitsForEverything;     ///< per launch
   /// The launches of a step; late ones apart where rows move before them.

@@ -63,10 +63,11 @@ Status Batch::setScopes(std::span<const BatchPiece> pieces,
 /// launches are the commands in order, those of one sequence for each piece or
 /// for all that share one, and at the end the late ones. These are counted anew
 /// where they are a list of their own.
-void Batch::setOrder(size_t pieces, size_t shared, bool isSplit) {
+void Batch::setOrder(size_t pieces, size_t shared, bool isSplit, bool isChain) {
   if (!order.empty() && pieces == numPieces && shared == firstShared &&
-      isSplit == split)
+      isSplit == split && isChain == chained)
     return;
+  chained = isChain;
   numPieces = pieces;
   firstShared = shared;
   split = isSplit;
@@ -89,7 +90,7 @@ void Batch::setOrder(size_t pieces, size_t shared, bool isSplit) {
     std::vector<std::set<uint32_t>> before(launchOf(i, pieces - 1) + 1);
     for (size_t k = 0; k < commands[i].after.size(); ++k) {
       uint32_t earlier = commands[i].after[k];
-      bool all = !isOfOne(i) || plan.command(i).waitsForAll[k];
+      bool all = isChain || !isOfOne(i) || plan.command(i).waitsForAll[k];
       for (size_t piece = 0; piece < pieces; ++piece) {
         auto launch = static_cast<uint32_t>(launchOf(earlier, piece));
         if (!all)
@@ -341,7 +342,8 @@ Status Batch::makeLists(std::span<const BatchPiece> pieces,
   if (shared + 1 == pieces.size())
     shared = pieces.size();
   bool isSplit = wanted.size() > 1;
-  setOrder(pieces.size(), shared, isSplit);
+  bool isChain = pieces.size() > 1 && pieces[0].state == pieces[1].state;
+  setOrder(pieces.size(), shared, isSplit, isChain);
   for (CommandList *each : {&list, &lateList}) {
     each->commands.clear();
     each->args.clear();

@@ -123,6 +123,8 @@ Status Conversation::beginAnswer(const Tokenizer &tokenizer,
 }
 
 void Conversation::noteStream() {
+  // A stream with drafts goes back at its end.
+  seen.resize(std::min(seen.size(), static_cast<size_t>(session.position())));
   size_t noted = seen.size() - streamStart;
   if (noted < streamPrompt.size()) {
     note(std::span(streamPrompt).subspan(noted));

@@ -47,11 +47,15 @@ const char *gist::toString(FinishReason reason) {
   return "";
 }
 
-static bool isEnd(const Session &session, const Tokenizer &tokenizer,
-                  int32_t token) {
-  const std::vector<int64_t> &stops = session.module().spec().model.stopTokens;
-  return tokenizer.isStop(token) ||
-         std::find(stops.begin(), stops.end(), token) != stops.end();
+std::vector<int32_t> gist::endTokensOf(const Module &module,
+                                       const Tokenizer &tokenizer) {
+  std::vector<int32_t> tokens;
+  for (int64_t token : module.spec().model.stopTokens)
+    tokens.push_back(static_cast<int32_t>(token));
+  for (size_t i = 0; i < tokenizer.vocabSize(); ++i)
+    if (tokenizer.isStop(static_cast<int32_t>(i)))
+      tokens.push_back(static_cast<int32_t>(i));
+  return tokens;
 }
 
 Status gist::checkGenerates(const Session &session) {
@@ -93,9 +97,21 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
                          "the number of tokens cannot be negative");
   std::unique_ptr<TokenStream> stream(
       new TokenStream(session, tokenizer, prompt, options));
+  std::vector<int32_t> &ends = stream->options.sampler.endTokens;
+  ends = options.stopTokens;
+  if (!options.ignoreEnd)
+    for (int32_t token : endTokensOf(session.module(), tokenizer))
+      ends.push_back(token);
   GIST_TRY(stream->useGrammar());
   GIST_TRY(Sampler::create(stream->options.sampler, stream->sampler));
   stream->sampler.see(options.before);
+  stream->sampler.see(prompt);
+  if (options.drafter)
+    GIST_TRY(DraftVerifier::create(session, options.drafter,
+                                   stream->options.sampler, options.draftTokens,
+                                   stream->verifier));
+  stream->text = options.before;
+  stream->text.insert(stream->text.end(), prompt.begin(), prompt.end());
   result = std::move(stream);
   return {};
 }
@@ -108,13 +124,9 @@ Status TokenStream::useGrammar() {
   std::shared_ptr<const TokenTrie> trie = options.trie;
   if (!trie)
     trie = std::make_shared<const TokenTrie>(tokenizer);
-  std::vector<int32_t> ends;
-  for (size_t i = 0; i < tokenizer.vocabSize(); ++i)
-    if (isEnd(session, tokenizer, static_cast<int32_t>(i)))
-      ends.push_back(static_cast<int32_t>(i));
   return TokenGrammar::create(*options.grammar, tokenizer, std::move(trie),
-                              std::move(ends), !continuesText(),
-                              options.sampler.grammar);
+                              endTokensOf(session.module(), tokenizer),
+                              !continuesText(), options.sampler.grammar);
 }
 
 bool TokenStream::continuesText() const {
@@ -135,11 +147,35 @@ Status TokenStream::draw() {
     drawn.promptTokens = prompt.size();
     drawn.promptNanoseconds = Profile::now() - start;
   } else {
-    GIST_TRY(session.next({&token, 1}, sampler, token));
+    if (ready.empty())
+      GIST_TRY(drawMore());
+    token = ready.back();
+    ready.pop_back();
     ++drawn.decodedTokens;
     drawn.decodeNanoseconds += Profile::now() - start;
   }
   drawn.tokens.push_back(token);
+  return {};
+}
+
+Status TokenStream::drawMore() {
+  int32_t last = drawn.tokens.back();
+  if (!verifier) {
+    int32_t token = 0;
+    GIST_TRY(session.next({&last, 1}, sampler, token));
+    ready.push_back(token);
+    return {};
+  }
+  text.push_back(last);
+  // Tokens behind the last one that is wanted would be drawn in vain.
+  size_t most =
+      options.maxTokens == 0
+          ? DraftGovernor::kMostRows
+          : static_cast<size_t>(options.maxTokens) - drawn.tokens.size();
+  GIST_TRY(verifier->next(text, most, sampler, ready));
+  text.insert(text.end(), ready.begin(), ready.end() - 1);
+  std::reverse(ready.begin(), ready.end());
+  drawn.drafts = verifier->counts();
   return {};
 }
 
@@ -162,6 +198,11 @@ bool TokenStream::hasEnoughTokens() const {
 Status TokenStream::finish() {
   finished = true;
   drawn.reason = *reason;
+  // What was read ahead is forgotten: without drafts it would not be there.
+  int64_t fed =
+      start + static_cast<int64_t>(prompt.size() + drawn.tokens.size()) - 1;
+  if (verifier && !drawn.tokens.empty() && session.position() > fed)
+    GIST_TRY(session.rewind(fed));
   bool isFed = !options.feedLast || drawn.tokens.empty() ||
                session.position() == session.capacity();
   return isFed ? Status() : session.feed({&drawn.tokens.back(), 1});
@@ -182,7 +223,7 @@ Status TokenStream::next(std::optional<TokenPiece> &piece) try {
   // Asked only now: until here the receiver could cancel.
   if (!reason && hasEnoughTokens())
     reason = FinishReason::MaxTokens;
-  else if (!reason && !drawn.tokens.empty() &&
+  else if (!reason && !drawn.tokens.empty() && ready.empty() &&
            session.position() == session.capacity())
     reason = FinishReason::ContextFull;
   if (!reason) {
@@ -193,7 +234,8 @@ Status TokenStream::next(std::optional<TokenPiece> &piece) try {
     }
     int32_t token = drawn.tokens.back();
     piece.emplace(TokenPiece{token, {}});
-    if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
+    const std::vector<int32_t> &ends = options.sampler.endTokens;
+    if (std::find(ends.begin(), ends.end(), token) != ends.end()) {
       reason = FinishReason::EndToken; // It has no text of its own.
       return {};
     }

@@ -8,6 +8,7 @@
 #ifndef GIST_RUNTIME_SESSION_GENERATOR_H
 #define GIST_RUNTIME_SESSION_GENERATOR_H
 
+#include "runtime/session/DraftVerifier.h"
 #include "runtime/session/Sampler.h"
 #include "runtime/session/Session.h"
 #include "runtime/text/Tokenizer.h"
@@ -25,12 +26,18 @@ namespace gist {
 /// The tokenizer that a module carries.
 Status loadTokenizer(const Module &module, Tokenizer &tokenizer);
 
+/// The tokens that end a text, the model's and the tokenizer's.
+std::vector<int32_t> endTokensOf(const Module &module,
+                                 const Tokenizer &tokenizer);
+
 struct GenerateOptions {
+  /// `endTokens` are filled in: all that end the answer.
   SamplerOptions sampler = {};
   int64_t maxTokens = 0; ///< 0: until the model ends or the context is full
-  std::vector<std::string> stops = {}; ///< texts that end the answer
-  bool ignoreEnd = false;              ///< go on after the model's end token
-  bool showSpecial = false;            ///< special tokens appear as text
+  std::vector<std::string> stops = {};  ///< texts that end the answer
+  std::vector<int32_t> stopTokens = {}; ///< end the answer as its end does
+  bool ignoreEnd = false;               ///< go on after the model's end token
+  bool showSpecial = false;             ///< special tokens appear as text
   /// The answer is a text of its own, which does not continue the prompt: a
   /// space that the tokenizer puts in front of texts is left out.
   bool startsText = false;
@@ -44,10 +51,15 @@ struct GenerateOptions {
   /// tokenizer; null: it is made, which takes some hundredths of a second.
   std::shared_ptr<const Grammar> grammar = {};
   std::shared_ptr<const TokenTrie> trie = {};
+  /// Guesses tokens, so that the answer comes faster; null: it does not. It
+  /// may be one of earlier answers of the session.
+  std::shared_ptr<Drafter> drafter = {};
+  /// Tokens that it guesses each time; 0: as many as are worth it.
+  size_t draftTokens = 0;
 };
 
 enum class FinishReason {
-  EndToken,   ///< the model ended its text
+  EndToken,   ///< the model ended its text, or drew a stop token
   StopString, ///< one of GenerateOptions::stops appeared
   MaxTokens,
   ContextFull, ///< the policy for a full context: stop, and say so
@@ -63,6 +75,7 @@ struct GenerateResult {
   int64_t promptNanoseconds = 0, decodeNanoseconds = 0;
   /// Tokens that decodeNanoseconds covers: the first comes from the prompt.
   int64_t decodedTokens = 0;
+  DraftCounts drafts = {};
 };
 
 /// Receives text as it becomes certain; false stops the generation.
@@ -117,6 +130,8 @@ private:
   bool continuesText() const;
 
   Status draw();
+  /// Draws tokens after the first into `ready`.
+  Status drawMore();
   std::string takeRest();
   Status finish();
   bool hasEnoughTokens() const;
@@ -125,7 +140,11 @@ private:
   const Tokenizer &tokenizer;
   GenerateOptions options;
   std::vector<int32_t> prompt;
+  int64_t start = session.position(); ///< before the prompt
   Sampler sampler;
+  std::unique_ptr<DraftVerifier> verifier; ///< null: no drafts
+  std::vector<int32_t> text;  ///< all that is known of it, for drafts
+  std::vector<int32_t> ready; ///< drawn and not given, the next at the end
   StreamDecoder decoder;
   StopMatcher stops;
   GenerateResult drawn;

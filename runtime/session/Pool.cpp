@@ -27,6 +27,7 @@
 #include <cinttypes>
 #include <list>
 #include <optional>
+#include <utility>
 
 using namespace gist;
 
@@ -46,6 +47,8 @@ struct Sequence {
   /// For each whole chunk of the prompt, a hash of it and all before it.
   std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
+  /// Null: nothing is drafted.
+  std::unique_ptr<DraftGovernor> governor = {};
 
   auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
   bool isReading() const { return past < prompt(); }
@@ -63,6 +66,7 @@ struct Turn {
   SampleSettings settings = {};
   std::optional<size_t> draw = {};   ///< its number; none: the host draws
   std::optional<int32_t> drawn = {}; ///< by the kernels of a session
+  Draft draft = {}; ///< of one that is alone: what its last tokens are
 };
 
 class PoolOfSequences final : public Pool {
@@ -99,7 +103,11 @@ private:
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
   void finishTurn(const Turn &turn, const std::vector<RowRange> &wanted,
                   PoolEvent &event);
-  void write(const Turn &turn, std::span<const float> logits, PoolEvent &event);
+  void write(const Turn &turn, size_t number, std::span<const float> logits,
+             PoolEvent &event);
+  Status addDraft(Turn &turn);
+  void finishDraft(const Turn &turn, const std::vector<RowRange> &wanted,
+                   std::vector<PoolEvent> &events);
 
   std::shared_ptr<const Module> source;
   Device &device;
@@ -112,12 +120,15 @@ private:
   std::unique_ptr<Batch> batch;       ///< after what it points to
   std::unique_ptr<LoneSequence> lone; ///< null: not wanted, or not possible
   int64_t context = 0, chunkTokens = 0, most = 0;
+  int64_t draftRows = 0; ///< tokens of a call with guesses at most
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
   std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
   std::list<std::unique_ptr<Sequence>> kept;        ///< the last used first
   uint64_t usedBytes = 0, keptBytes = 0;
   PoolCounters total;
+  SequenceId draftedFor = 0; ///< whose text the drafter began
+  bool hasDrafted = false;   ///< in any call
   std::vector<float> adjusted;
 };
 } // namespace
@@ -159,11 +170,15 @@ Status PoolOfSequences::initialize() {
                          entry ? kEntryPrefill : kEntryScore);
   GIST_TRY(StateLayout::create(*source, *entry, layout));
   GIST_TRY(chooseLimits(*entry));
+  if (options.drafter && !layout.isByPosition())
+    return Status::error(Code::BadArgument,
+                         "drafts need a state of rows by position, and this "
+                         "module has more; run it without drafts");
   GIST_TRY(loadModuleCode(*source, target, options.trust, device, code));
   GIST_TRY(loadWeights(*source, device, target, weights, map));
   BatchLimits limits;
-  limits.pieces = most;
-  limits.rows = chunkTokens + most;
+  limits.pieces = std::max(most, draftRows);
+  limits.rows = std::max(chunkTokens + most, draftRows);
   limits.rowsOfLong = chunkTokens;
   limits.wanted = limits.rows;
   limits.capacity = context;
@@ -204,6 +219,9 @@ Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
                              std::max<int64_t>(mostRows - 1, 1));
   chunkTokens = std::clamp<int64_t>(chunkTokens, 1,
                                     std::max<int64_t>(mostRows - most, 1));
+  if (options.drafter)
+    draftRows =
+        std::min(static_cast<int64_t>(DraftGovernor::kMostRows), mostRows);
   return {};
 }
 
@@ -298,6 +316,9 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
   usedBytes += sequence->state->bytes();
   sequence->sampler.see(request.tokens);
+  if (options.drafter)
+    sequence->governor =
+        std::make_unique<DraftGovernor>(options.drafter->isFree());
   Hasher hasher;
   for (int64_t end = chunkTokens; end <= prompt; end += chunkTokens) {
     const int32_t *begin = request.tokens.data() + (end - chunkTokens);
@@ -505,22 +526,34 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   for (Turn &turn : turns) {
     const Sequence &sequence = *turn.sequence;
     turn.row = static_cast<int64_t>(tokens.size());
-    pieces.push_back({.sequence = sequence.id,
-                      .tokens = turn.tokens,
-                      .before = sequence.past,
-                      .capacity = sequence.state->capacity(),
-                      .state = &sequence.state->ranges()});
+    BatchPiece piece{.sequence = sequence.id,
+                     .tokens = turn.tokens,
+                     .before = sequence.past,
+                     .capacity = sequence.state->capacity(),
+                     .state = &sequence.state->ranges()};
+    // Guesses are computed as if each token came by itself: then they change
+    // no bit.
+    for (size_t i = 0; i < turn.draft.tokens.size(); ++i) {
+      piece.sequence = 0;
+      piece.tokens = 1;
+      pieces.push_back(piece);
+      ++piece.before;
+    }
+    pieces.push_back(piece);
     for (int64_t i = sequence.past; i < sequence.past + turn.tokens; ++i) {
       auto at = static_cast<size_t>(i);
       size_t prompt = sequence.request.tokens.size();
-      tokens.push_back(at < prompt ? sequence.request.tokens[at]
-                                   : sequence.written[at - prompt]);
+      size_t known = prompt + sequence.written.size();
+      tokens.push_back(at < prompt  ? sequence.request.tokens[at]
+                       : at < known ? sequence.written[at - prompt]
+                                    : turn.draft.tokens[at - known]);
     }
     int64_t end = turn.row + turn.tokens;
     bool isReading = sequence.isReading();
     turn.writes = sequence.past + turn.tokens >= sequence.prompt() &&
                   sequence.request.maxTokens > 0;
-    if (isReading && sequence.request.promptLogprobs >= 0)
+    if ((isReading && sequence.request.promptLogprobs >= 0) ||
+        !turn.draft.tokens.empty())
       want(turn.row, end);
     else if (turn.writes)
       want(end - 1, end);
@@ -529,12 +562,14 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   bool onDevice = batch->canDraw();
   for (Turn &turn : turns) {
     const PoolRequest &request = turn.sequence->request;
+    bool isDrafted = !turn.draft.tokens.empty();
     // The random number is drawn before it is known whether the host or the
     // device samples, so that a seed gives one text.
-    if (turn.writes)
+    if (turn.writes && !isDrafted)
       turn.settings = turn.sequence->sampler.next();
-    onDevice &= request.logprobs < 0 && request.promptLogprobs < 0 &&
-                !request.adjust && !turn.sequence->sampler.needsLogits();
+    onDevice &= !isDrafted && request.logprobs < 0 &&
+                request.promptLogprobs < 0 && !request.adjust &&
+                !turn.sequence->sampler.needsLogits();
   }
   if (lone && onDevice && turns.size() == 1 && turns[0].tokens == 1 &&
       !turns[0].sequence->isReading()) {
@@ -552,8 +587,9 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
 }
 
 /// Draws the next token of a sequence and says whether it was the last.
-void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
-                            PoolEvent &event) {
+/// `number` counts those of the turn.
+void PoolOfSequences::write(const Turn &turn, size_t number,
+                            std::span<const float> logits, PoolEvent &event) {
   Sequence &sequence = *turn.sequence;
   const PoolRequest &request = sequence.request;
   std::span<const float> drawn = logits;
@@ -568,6 +604,11 @@ void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
     if (token < 0)
       event.status =
           noTokenError(static_cast<size_t>(source->spec().model.vocabSize));
+  } else if (number < turn.draft.from.size()) {
+    event.status = sequence.sampler.verify(drawn, turn.draft.tokens[number],
+                                           turn.draft.from[number], token);
+  } else if (!turn.draft.tokens.empty()) {
+    event.status = sequence.sampler.sample(drawn, token);
   } else {
     event.status = sequence.sampler.draw(drawn, turn.settings, token);
   }
@@ -580,7 +621,6 @@ void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
     event.logprobs =
         getLogprobs(logits, token, static_cast<size_t>(request.logprobs));
   sequence.written.push_back(token);
-  sequence.sampler.see({&token, 1});
   ++total.writtenTokens;
   if (std::find(request.stopTokens.begin(), request.stopTokens.end(), token) !=
       request.stopTokens.end()) {
@@ -620,10 +660,55 @@ void PoolOfSequences::finishTurn(const Turn &turn,
   if (request.maxTokens == 0)
     event.finished = true;
   else
-    write(turn,
+    write(turn, 0,
           turn.draw || turn.drawn ? std::span<const float>()
                                   : logitsOf(turn.row + turn.tokens - 1),
           event);
+}
+
+//===----------------------------------------------------------------------===//
+// A step with guesses
+//===----------------------------------------------------------------------===//
+
+/// Lets the one sequence that there is, and that writes, guess what follows.
+Status PoolOfSequences::addDraft(Turn &turn) {
+  Sequence &sequence = *turn.sequence;
+  auto left =
+      static_cast<size_t>(sequence.request.maxTokens) - sequence.written.size();
+  size_t room = std::min(left, static_cast<size_t>(draftRows)) - 1;
+  size_t count = options.draftTokens ? std::min(options.draftTokens, room)
+                                     : sequence.governor->choose(room);
+  if (count == 0)
+    return {};
+  if (draftedFor != sequence.id)
+    GIST_TRY(options.drafter->begin(sequence.request.sampler));
+  draftedFor = sequence.id;
+  std::vector<int32_t> text = sequence.request.tokens;
+  text.insert(text.end(), sequence.written.begin(), sequence.written.end());
+  GIST_TRY(options.drafter->draft(text, count, turn.draft));
+  turn.tokens += static_cast<int64_t>(turn.draft.tokens.size());
+  return {};
+}
+
+/// Draws after each row of a turn with guesses until a token is another one. An
+/// event for each; the state keeps the rows of those that were right.
+void PoolOfSequences::finishDraft(const Turn &turn,
+                                  const std::vector<RowRange> &wanted,
+                                  std::vector<PoolEvent> &events) {
+  Sequence &sequence = *turn.sequence;
+  const std::vector<int32_t> &draft = turn.draft.tokens;
+  total.draftedTokens += draft.size();
+  for (size_t i = 0; i <= draft.size(); ++i) {
+    PoolEvent &event = events.emplace_back();
+    event.id = sequence.id;
+    ++sequence.past;
+    int64_t row = turn.row + static_cast<int64_t>(i);
+    write(turn, i, batch->logits(numberOf(row, wanted)), event);
+    bool isRight = i < draft.size() && event.token == draft[i];
+    total.acceptedTokens += isRight ? 1 : 0;
+    if (event.finished || !isRight)
+      return;
+  }
 }
 
 Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
@@ -635,17 +720,41 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
   for (const std::unique_ptr<Sequence> &sequence : sequences)
     if (!sequence->isReading())
       turns.push_back({.sequence = sequence.get(), .tokens = 1});
+  // Only where a sequence is alone calls tell what its token takes.
+  Sequence *alone = sequences.size() == 1 && !sequences[0]->isReading()
+                        ? sequences[0].get()
+                        : nullptr;
+  DraftGovernor *governor = alone ? alone->governor.get() : nullptr;
+  int64_t start = Profile::now();
+  if (governor)
+    GIST_TRY(addDraft(turns[0]));
+  int64_t guessed = Profile::now();
   std::vector<RowRange> wanted;
   GIST_TRY(run(turns, wanted));
   ++total.steps;
+  size_t drafts = governor ? turns[0].draft.tokens.size() : 0;
+  if (drafts != 0) {
+    finishDraft(turns[0], wanted, events);
+    // The first call of several rows touches memory for the first time, and
+    // would make all others look as slow.
+    if (std::exchange(hasDrafted, true))
+      governor->noteDraft(drafts, events.size() - 1, guessed - start,
+                          Profile::now() - guessed);
+    turns.clear();
+  }
   for (const Turn &turn : turns) {
     PoolEvent event;
     finishTurn(turn, wanted, event);
     if (event.token >= 0 || event.finished || !event.prompt.empty())
       events.push_back(std::move(event));
   }
-  std::sort(events.begin(), events.end(),
-            [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });
+  if (governor && drafts == 0)
+    governor->notePlain(Profile::now() - guessed);
+  // Those of guesses are of one sequence, and in order.
+  if (drafts == 0)
+    std::sort(
+        events.begin(), events.end(),
+        [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });
   for (const PoolEvent &event : events) {
     if (!event.finished)
       continue;

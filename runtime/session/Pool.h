@@ -57,6 +57,12 @@ struct PoolOptions {
   bool fastAlone = false;
   /// As in SessionOptions: runs code of a module that is not known here.
   bool trust = false;
+  /// Guesses tokens of a sequence that is alone, so that its text, which is the
+  /// same, comes faster; null: nothing does. With several sequences rows of
+  /// others fill a call already.
+  std::shared_ptr<Drafter> drafter = {};
+  /// Tokens that it guesses each time; 0: as many as are worth it.
+  size_t draftTokens = 0;
 };
 
 /// What the caller wants written.
@@ -86,7 +92,8 @@ struct PoolRequest {
 /// Unique within a pool. 0: no sequence.
 using SequenceId = uint64_t;
 
-/// What a step did for one sequence.
+/// What a step did for one sequence: a token, or several in several events
+/// where tokens were guessed.
 struct PoolEvent {
   SequenceId id = 0;
   int32_t token = -1; ///< the token that was drawn; -1: none in this event
@@ -110,6 +117,7 @@ struct PoolCounters {
   uint64_t promptTokens = 0; ///< computed
   uint64_t prefixTokens = 0; ///< taken over from another sequence instead
   uint64_t writtenTokens = 0;
+  uint64_t draftedTokens = 0, acceptedTokens = 0;
   uint64_t launches = 0; ///< of steps, but for those of one by itself
   // Now.
   int64_t reading = 0, writing = 0; ///< sequences in their prompt, and after it

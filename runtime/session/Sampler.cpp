@@ -76,17 +76,10 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   if (!(options.minP >= 0.0f && options.minP <= 1.0f))
     return Status::error(Code::BadArgument, "min-p is %g; expected 0 to 1",
                          static_cast<double>(options.minP));
-  if (!(options.repeatPenalty > 0.0f) || std::isinf(options.repeatPenalty))
-    return Status::error(Code::BadArgument,
-                         "the repeat penalty is %g; expected a number above 0",
-                         static_cast<double>(options.repeatPenalty));
+  AdjustmentList adjustments;
+  GIST_TRY(makeAdjustments(options, adjustments));
+  sampler.adjustments = std::move(adjustments);
   sampler.state = options.seed;
-  sampler.penalty = options.repeatPenalty;
-  sampler.window = options.repeatWindow;
-  sampler.recent.clear();
-  sampler.mask.reset();
-  if (options.grammar)
-    sampler.mask.emplace(options.grammar);
   sampler.isGreedy = options.temperature == 0.0f;
   // Weights are powers of two, so that e becomes part of the scale. A
   // temperature of 0 gives the largest scale, which top-k 1 makes irrelevant.
@@ -112,34 +105,18 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
 }
 
 void Sampler::see(std::span<const int32_t> tokens) {
-  if (!hasPenalty())
-    return;
-  // Only the last `window` tokens of old and new together are kept.
-  tokens = tokens.last(std::min(window, tokens.size()));
-  size_t kept = std::min(recent.size(), window - tokens.size());
-  recent.erase(recent.begin(), recent.end() - static_cast<ptrdiff_t>(kept));
-  recent.insert(recent.end(), tokens.begin(), tokens.end());
-}
-
-/// Every recent token counts once, however often it was there.
-void Sampler::penalise(std::span<const float> logits) {
-  for (int32_t token : recent) {
-    auto i = static_cast<size_t>(token);
-    if (token < 0 || i >= logits.size())
-      continue;
-    adjusted[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
-  }
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    adjustment->read(tokens);
 }
 
 Status Sampler::adjust(std::span<const float> &logits) {
   if (!needsLogits())
     return {};
   adjusted.assign(logits.begin(), logits.end());
-  if (hasPenalty())
-    penalise(logits);
   logits = adjusted;
-  // Last, so that nothing makes possible what the grammar forbids.
-  return mask ? mask->apply(adjusted) : Status();
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    GIST_TRY(adjustment->apply(adjusted));
+  return {};
 }
 
 /// With the upper half of the next number of SplitMix64.
@@ -156,19 +133,25 @@ SampleSettings Sampler::next() {
   return settings;
 }
 
+Status Sampler::note(int32_t token) {
+  for (const std::shared_ptr<LogitsAdjustment> &adjustment : adjustments)
+    GIST_TRY(adjustment->write(token));
+  return {};
+}
+
 Status Sampler::draw(std::span<const float> logits,
                      const SampleSettings &settings, int32_t &token) {
   GIST_TRY(adjust(logits));
-  int32_t chosen = -1;
-  GIST_TRY(choose(logits, settings, chosen));
-  if (mask)
-    GIST_TRY(mask->accept(chosen));
+  int64_t total = 0;
+  GIST_TRY(filter(logits, settings, total));
+  int32_t chosen = pick(total, settings.numbers[Field::Random]);
+  GIST_TRY(note(chosen));
   token = chosen;
   return {};
 }
 
-Status Sampler::choose(std::span<const float> logits,
-                       const SampleSettings &settings, int32_t &token) {
+Status Sampler::filter(std::span<const float> logits,
+                       const SampleSettings &settings, int64_t &total) {
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {
@@ -181,14 +164,17 @@ Status Sampler::choose(std::span<const float> logits,
   }
   if (bestToken < 0)
     return noTokenError(logits.size());
-  token = bestToken;
-  if (settings.numbers[Field::TopK] == 1)
+  candidates.clear();
+  total = kWholeWeight;
+  if (settings.numbers[Field::TopK] == 1) {
+    candidates.push_back({best, bestToken, kWholeWeight});
     return {};
+  }
 
   auto bits = static_cast<int32_t>(settings.numbers[Field::Scale]);
   auto scale = std::bit_cast<float>(bits);
-  int64_t least = settings.numbers[Field::Least], total = 0;
-  candidates.clear();
+  int64_t least = settings.numbers[Field::Least];
+  total = 0;
   for (size_t i = 0; i < logits.size(); ++i)
     if (int64_t weight = getWeight(logits[i], best, scale)) {
       candidates.push_back({logits[i], static_cast<int32_t>(i), weight});
@@ -198,21 +184,97 @@ Status Sampler::choose(std::span<const float> logits,
   std::erase_if(candidates, [&](const Candidate &candidate) {
     return candidate.weight < least || (last && comesBefore(*last, candidate));
   });
-
   total = 0;
   for (const Candidate &candidate : candidates)
     total += candidate.weight;
-  // drawn < total, because the random number is below 2^32. So a token is
+  return {};
+}
+
+int32_t Sampler::pick(int64_t total, int64_t random) const {
+  // Less than the total, because the random number is below 2^32. So a token is
   // found.
-  int64_t drawn = getShare(total, settings.numbers[Field::Random]), sum = 0;
+  int64_t drawn = getShare(total, random), sum = 0;
   for (const Candidate &candidate : candidates) {
     sum += candidate.weight;
-    if (sum > drawn) {
-      token = candidate.token;
-      break;
+    if (sum > drawn)
+      return candidate.token;
+  }
+  return candidates.back().token;
+}
+
+//===----------------------------------------------------------------------===//
+// Drafted tokens
+//===----------------------------------------------------------------------===//
+
+double Distribution::probability(int32_t token) const {
+  auto found = std::lower_bound(
+      shares.begin(), shares.end(), token,
+      [](const Share &share, int32_t id) { return share.token < id; });
+  if (found == shares.end() || found->token != token)
+    return 0;
+  return static_cast<double>(found->weight) / static_cast<double>(total);
+}
+
+double Sampler::random() {
+  return static_cast<double>(next().numbers[Field::Random]) /
+         static_cast<double>(kWholeShare);
+}
+
+Status Sampler::distribution(std::span<const float> logits,
+                             Distribution &result) {
+  GIST_TRY(adjust(logits));
+  GIST_TRY(filter(logits, settings, result.total));
+  result.shares.clear();
+  for (const Candidate &candidate : candidates)
+    result.shares.push_back({candidate.token, candidate.weight});
+  return {};
+}
+
+int32_t Sampler::drawFrom(const Distribution &from) {
+  int64_t drawn = getShare(from.total, next().numbers[Field::Random]), sum = 0;
+  for (const Distribution::Share &share : from.shares) {
+    sum += share.weight;
+    if (sum > drawn)
+      return share.token;
+  }
+  return from.shares.back().token;
+}
+
+Status Sampler::verify(std::span<const float> logits, int32_t drafted,
+                       const Distribution &draft, int32_t &token) {
+  if (isGreedy)
+    return sample(logits, token);
+  Distribution target;
+  GIST_TRY(distribution(logits, target));
+  // Taken with the probability min(1, p / q). Otherwise the token is one that
+  // was drafted too rarely, by how much too rarely that was: max(0, p - q).
+  token = drafted;
+  bool isTaken =
+      random() * draft.probability(drafted) < target.probability(drafted);
+  if (!isTaken) {
+    std::vector<double> missing;
+    double sum = 0;
+    auto other = draft.shares.begin();
+    for (const Distribution::Share &share : target.shares) {
+      while (other != draft.shares.end() && other->token < share.token)
+        ++other;
+      double said = other != draft.shares.end() && other->token == share.token
+                        ? static_cast<double>(other->weight) /
+                              static_cast<double>(draft.total)
+                        : 0.0;
+      double wanted =
+          static_cast<double>(share.weight) / static_cast<double>(target.total);
+      missing.push_back(std::max(0.0, wanted - said));
+      sum += missing.back();
+    }
+    double left = random() * sum;
+    for (size_t i = 0; i < missing.size() && left >= 0; ++i) {
+      left -= missing[i];
+      if (missing[i] > 0)
+        token = target.shares[i].token;
     }
   }
-  return {};
+  return note(token);
 }
 
 /// The last of the candidates, whose weights add up to `total`, that top-k and

@@ -14,6 +14,7 @@
 #define GIST_RUNTIME_SESSION_SAMPLER_H
 
 #include "runtime/grammar/TokenMask.h"
+#include "runtime/session/Adjustments.h"
 #include "runtime/support/Status.h"
 
 #include <array>
@@ -27,6 +28,12 @@
 
 namespace gist {
 
+/// What is added to the logit of a token; -inf forbids the token.
+struct LogitBias {
+  int32_t token = 0;
+  float bias = 0;
+};
+
 struct SamplerOptions {
   float temperature = 0.0f; ///< 0: always the most likely token.
   uint32_t topK = 0;        ///< Only the k most likely; 0: all.
@@ -37,7 +44,18 @@ struct SamplerOptions {
   /// by this, and multiplies a negative one. 1: changes nothing.
   float repeatPenalty = 1.0f;
   uint32_t repeatWindow = 64; ///< Tokens that count as lately; 0: none.
-  /// What is written must match this; null: anything.
+  /// Taken from the logits of tokens that the answer has: once, and for each
+  /// time that it has them.
+  float presencePenalty = 0.0f, frequencyPenalty = 0.0f;
+  std::vector<LogitBias> biases = {};
+  /// None of `endTokens` is drawn before the answer has so many tokens.
+  int64_t minTokens = 0;
+  std::vector<int32_t> endTokens = {};
+  /// Applied after all of these, in order. Each belongs to one text: two
+  /// samplers cannot share them.
+  AdjustmentList adjustments = {};
+  /// What is written must match this; null: anything. Each sampler follows its
+  /// own text.
   std::shared_ptr<const TokenGrammar> grammar = {};
 };
 
@@ -51,6 +69,20 @@ struct SampleSettings {
   bool operator==(const SampleSettings &) const = default;
 };
 
+/// What a token is drawn from: those that can come, and how likely each is, in
+/// whole numbers.
+struct Distribution {
+  struct Share {
+    int32_t token;
+    int64_t weight;
+  };
+  std::vector<Share> shares; ///< by token, ascending
+  int64_t total = 0;         ///< of all weights
+
+  /// 0 for a token that cannot come.
+  double probability(int32_t token) const;
+};
+
 /// The error for logits none of which can be chosen.
 Status noTokenError(size_t logits);
 
@@ -62,21 +94,21 @@ public:
   /// was.
   static Status create(const SamplerOptions &options, Sampler &sampler);
 
-  /// Takes tokens of the text, which a repeat penalty looks at.
+  /// Takes tokens of the text that were not drawn here: the prompt.
   void see(std::span<const int32_t> tokens);
 
   /// Whether tokens must be drawn here, from logits: devices know neither the
-  /// earlier tokens that a penalty needs nor the grammar of an answer.
-  bool needsLogits() const { return hasPenalty() || mask; }
+  /// earlier tokens that penalties need nor the grammar of an answer.
+  bool needsLogits() const { return !adjustments.empty(); }
 
   /// The settings that the next token is drawn with. Every call has another
   /// random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal
-  /// logits the smaller id comes first. A repeat penalty, and then a grammar,
-  /// change logits before anything else looks at them; the grammar goes on with
-  /// the token. Fails when no logit is above -inf.
+  /// logits the smaller id comes first. Adjustments change the logits before
+  /// anything else looks at them, and are told of the token. Fails when no
+  /// logit is above -inf.
   Status draw(std::span<const float> logits, const SampleSettings &settings,
               int32_t &token);
 
@@ -84,6 +116,17 @@ public:
   Status sample(std::span<const float> logits, int32_t &token) {
     return draw(logits, next(), token);
   }
+
+  /// What sample() would draw the next token from.
+  Status distribution(std::span<const float> logits, Distribution &result);
+  /// Draws from what distribution() gave. Adjustments are not told.
+  int32_t drawFrom(const Distribution &from);
+
+  /// Takes `drafted`, which somebody drew from `draft`, or draws another token,
+  /// so that every token is as likely as sample() makes it: rejection sampling.
+  /// A greedy sampler takes the best token whatever was drafted.
+  Status verify(std::span<const float> logits, int32_t drafted,
+                const Distribution &draft, int32_t &token);
 
 private:
   struct Candidate {
@@ -94,23 +137,23 @@ private:
   static bool comesBefore(const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
-  bool hasPenalty() const { return penalty != 1.0f && window != 0; }
   /// All that changes logits, in order.
   Status adjust(std::span<const float> &logits);
-  void penalise(std::span<const float> logits);
-  Status choose(std::span<const float> logits, const SampleSettings &settings,
-                int32_t &token);
+  /// Makes `candidates` those that can be drawn; `total` is their weight.
+  Status filter(std::span<const float> logits, const SampleSettings &settings,
+                int64_t &total);
+  /// The candidate at `random`, of 2^32.
+  int32_t pick(int64_t total, int64_t random) const;
+  /// A random number below 1.
+  double random();
+  Status note(int32_t token);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 
   SampleSettings settings;
   bool isGreedy = true;
   uint64_t state = 0;
-  float penalty = 1.0f;
-  size_t window = 0;
-  std::vector<int32_t>
-      recent; ///< At most `window` tokens, the last at the end.
-  std::optional<TokenMask> mask; ///< of the grammar
+  AdjustmentList adjustments;
   // Kept between calls for their memory.
   std::vector<Candidate> candidates, rest, first;
   std::vector<float> adjusted;

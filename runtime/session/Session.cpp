@@ -7,6 +7,7 @@
 
 #include "runtime/session/Session.h"
 
+#include "runtime/session/Batch.h"
 #include "runtime/session/ModuleCode.h"
 #include "runtime/session/RankedLists.h"
 #include "runtime/support/OutOfMemory.h"

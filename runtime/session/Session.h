@@ -25,6 +25,7 @@
 
 namespace gist {
 
+class Batch;
 class Communicator;
 class RankedLists;
 class Session;
@@ -101,6 +102,18 @@ public:
       std::function<Status(size_t first, std::span<const float> rows)>;
   Status scoreRows(std::span<const int32_t> tokens, const RowsSink &sink);
 
+  /// What score() gives for tokens that come one by one, to the bit, in one
+  /// call: what treats rows alike takes all of them together, and attention
+  /// each by itself. For mostApart() tokens at most.
+  Status scoreApart(std::span<const int32_t> tokens, const LogitsSink &sink);
+  int64_t mostApart() const;
+  /// What the first call of scoreApart() would do before it runs.
+  Status prepareApart();
+  /// Whether scoreApart() has run: its first call takes longer than others.
+  bool ranApart() const { return hasRunApart; }
+  /// Fails where scoreApart() or rewind() do, with the sentence that says why.
+  Status checkApart() const;
+
   /// Appends tokens and hands out, call by call, how surprised the model is by
   /// what follows each: minus the logarithm of the probability of `targets[i]`
   /// after `tokens[i]`. `first` is the number of the first of `losses`, which
@@ -137,6 +150,8 @@ public:
   /// Forgets the tokens from `position` on. Modules whose state is more than
   /// rows by position (selections) can only be reset.
   Status rewind(int64_t position);
+  /// Fails where rewind() does, with the sentence that says why.
+  Status checkRewinds() const;
 
   /// Takes over what a session of the same module and capacity, perhaps on
   /// another device, has seen.
@@ -229,6 +244,8 @@ private:
   std::vector<DeviceMemory> state;   ///< per buffer, of those that are state
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
+  std::unique_ptr<Batch> apart; ///< of scoreApart(); null: not asked for yet
+  bool hasRunApart = false;
   std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;

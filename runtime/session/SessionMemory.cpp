@@ -139,6 +139,17 @@ Status Session::reset() {
   return {};
 }
 
+Status Session::checkRewinds() const {
+  // State that is cleared on reset is more than rows by position: counts and
+  // clusters, which do not say what they were before a token.
+  for (const BufferSpec &buffer : source->spec().buffers)
+    if (buffer.kind == BufferKind::State && buffer.zeroOnReset)
+      return Status::error(Code::Unsupported,
+                           "state '%s' cannot go back to an earlier token",
+                           buffer.name.c_str());
+  return {};
+}
+
 Status Session::rewind(int64_t position) {
   if (position == 0)
     return reset();
@@ -149,13 +160,7 @@ Status Session::rewind(int64_t position) {
                          position, past);
   if (position == past)
     return {};
-  // State that is cleared on reset is more than rows by position: counts and
-  // clusters, which do not say what they were before a token.
-  for (const BufferSpec &buffer : source->spec().buffers)
-    if (buffer.kind == BufferKind::State && buffer.zeroOnReset)
-      return Status::error(Code::Unsupported,
-                           "state '%s' cannot go back to an earlier token",
-                           buffer.name.c_str());
+  GIST_TRY(checkRewinds());
   past = position;
   lastLogits = {};
   return {};

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/ranks/Collectives.h"
+#include "runtime/session/Batch.h"
 #include "runtime/session/RankedLists.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"

@@ -207,7 +207,6 @@ GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
                      int32_t &token) try {
-  sampler.see(tokens);
   // The random number is drawn before it is known whether the host or the
   // device samples, so that a seed gives one text on every device.
   SampleSettings settings = sampler.next();

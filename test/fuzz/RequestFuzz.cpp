@@ -32,5 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check(readCompletion(body, completion));
   EmbeddingRequest embedding;
   check(readEmbedding(body, embedding));
+  TokenizeRequest tokenize;
+  check(readTokenize(body, tokenize));
+  DetokenizeRequest detokenize;
+  check(readDetokenize(body, detokenize));
   return 0;
 }

@@ -38,6 +38,11 @@ static Status runPiece(Session &session, const std::string &mode,
     return session.score(tokens, [](size_t, std::span<const float> logits) {
       return writeNumbers(logits);
     });
+  if (mode == "apart")
+    return session.scoreApart(tokens,
+                              [](size_t, std::span<const float> logits) {
+                                return writeNumbers(logits);
+                              });
   if (mode == "feed") {
     GIST_TRY(session.feed(tokens));
     return writeNumbers(session.logits());

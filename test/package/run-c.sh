@@ -55,5 +55,5 @@ for program in "$scratch/build/conversation" "$scratch/by-line"; do
   [ "$(grep -ac 'tokens read' "$scratch/out")" = 2 ] || fail "expected two answers"
 done
 ldd "$scratch/by-line" >"$scratch/libraries"
-grep -q 'libgist.so.0' "$scratch/libraries" || fail "the program does not load libgist.so.0"
+grep -q 'libgist.so.1' "$scratch/libraries" || fail "the program does not load libgist.so.1"
 if grep -E 'LLVM|MLIR' "$scratch/libraries"; then fail "the program loads LLVM"; fi

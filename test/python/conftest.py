@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules that the tests of the Python package run.
 
-test/python/run.sh sets GIST_TINY_MODULE to the tiny module of the unit tests.
+test/python/run.sh sets GIST_TINY_MODULE to the tiny module of the unit tests;
+beside it is rewinds.gist, the same with a state that can go back.
 """
 
 import os
@@ -23,6 +24,12 @@ def tiny_path():
 def tiny(tiny_path):
     """A decoder of 261 tokens with a tokenizer of bytes and an entry to embed."""
     return gist.load(tiny_path)
+
+
+@pytest.fixture(scope="session")
+def rewinds(tiny_path):
+    """The same model with a state that can go back."""
+    return gist.load(tiny_path.with_name("rewinds.gist"))
 
 
 @pytest.fixture(scope="session")

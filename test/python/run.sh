@@ -29,6 +29,7 @@ make_environment() {
 }
 
 "$build/bin/gist-make-tiny-module" "$scratch/tiny.gist"
+"$build/bin/gist-make-tiny-module" "$scratch/rewinds.gist" 7 --rewinds
 export GIST_TINY_MODULE=$scratch/tiny.gist PYTHONDONTWRITEBYTECODE=1
 test_package() { # PYTHON FILES...
   (cd "$scratch" && "$1" -m pytest -q -p no:cacheprovider "${@:2}")

@@ -118,6 +118,35 @@ def test_a_stream_that_is_left(tiny):
     assert session.position == 5 + 8 + 2
 
 
+def test_changes_of_logits(tiny):
+    def write(**options):
+        return tiny.generate("hello", max_tokens=6, **options).tokens.tolist()
+
+    assert write(logit_bias={90: 100.0}) == [90] * 6
+    assert write(logit_bias={90: 100.0}, stop=90) == [90]
+    assert write(logit_bias={90: 100.0}, stop=["none", 90]) == [90]
+    stopped = write(logit_bias={90: 100.0}, stop=90, min_tokens=3)
+    assert len(stopped) == 4 and stopped.index(90) == 3
+    assert write(logit_bias={90: 3.0}, frequency_penalty=6.0).count(90) == 1
+    assert write(logit_bias={90: 3.0}, presence_penalty=6.0).count(90) == 1
+    with pytest.raises(gist.BadArgumentError, match="presence penalty is nan"):
+        write(presence_penalty=float("nan"))
+
+
+def test_drafts(tiny, rewinds):
+    """The same answers; a state that cannot go back is refused."""
+    expected = greedy(rewinds, b"hello", 20)
+    for draft in ("lookup", rewinds):
+        with rewinds.session(draft=draft) as session:
+            result = session.generate("hello", max_tokens=20, ignore_end=True)
+            assert result.tokens.tolist() == expected
+            assert session.position == 25
+    with pytest.raises(gist.UnsupportedError, match="cannot go back"):
+        tiny.session(draft="lookup")
+    with pytest.raises(TypeError, match="'lookup' or a Model"):
+        rewinds.session(draft="other")
+
+
 def test_stop_texts_and_full_context(tiny):
     whole = tiny.generate("hello", max_tokens=20, ignore_end=True).text
     letter = next(letter for letter in whole if letter.isascii())

@@ -41,8 +41,12 @@ class Soak:
             self.faults.append(words)
 
     def body(self, chance):
+        fields = [{}, {"n": 3}, {"n": 2, "best_of": 4}, {"presence_penalty": 1.5},
+                  {"frequency_penalty": 0.5, "logit_bias": {"90": 3, "65": -100}},
+                  {"repetition_penalty": 1.3}, {"min_tokens": 4, "stop": [97, "b"]}]
         return {"prompt": chance.choice(["a", "Hello", "x" * 200, "äöü " * 9]),
-                "max_tokens": chance.choice([1, 5, 40]), "temperature": 0}
+                "max_tokens": chance.choice([1, 5, 40]), "temperature": 0,
+                **chance.choice(fields)}
 
     def ask(self, chance):
         """A greedy answer, which is always the same."""
@@ -54,22 +58,34 @@ class Soak:
         if status != 200:
             self.fault(f"status {status}: {answer}")
             return
-        text, key = answer["choices"][0]["text"], json.dumps(body)
+        text, key = [c["text"] for c in answer["choices"]], json.dumps(body)
         with self.lock:
             if self.expected.setdefault(key, text) != text:
                 self.faults.append(f"{key} gave {text!r} after {self.expected[key]!r}")
 
     def stream(self, chance):
+        count = chance.choice([1, 1, 3])
         events = self.server.events(CHAT, {
-            "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 20})
+            "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 20, "n": count})
         self.count("streams")
-        if events[-1]["choices"][0]["finish_reason"] not in ("stop", "length"):
-            self.fault(f"a stream ended with {events[-1]}")
+        ends = [c["finish_reason"] for e in events for c in e["choices"] if c["finish_reason"]]
+        if len(ends) != count or not set(ends) <= {"stop", "length"}:
+            self.fault(f"a stream of {count} answers ended with {ends}")
+
+    def tokens(self, chance):
+        """A text is the same after both ways."""
+        text = chance.choice(["a", "Hello", "äöü €"])
+        tokens = self.server.post("/tokenize", {"prompt": text})["tokens"]
+        if self.server.post("/detokenize", {"tokens": tokens})["prompt"] != text:
+            self.fault(f"{text} became {tokens} and something else")
+        self.count("tokens")
 
     def disconnect(self, chance):
         """Gone in the middle of a request or of its answer."""
-        data = post_bytes(TEXT, {**self.body(chance), "stream": chance.random() < 0.5,
-                                 "max_tokens": 300})
+        body = {**self.body(chance), "stream": chance.random() < 0.5, "max_tokens": 300}
+        if body["stream"]:
+            body.pop("best_of", None)
+        data = post_bytes(TEXT, body)
         with self.server.connect() as client:
             client.sendall(data[:chance.randint(1, len(data))])
             if chance.random() < 0.5:
@@ -90,7 +106,9 @@ class Soak:
     def stall(self, chance):
         """Sends half of a request, or reads nothing."""
         with self.server.connect() as client:
-            data = post_bytes(TEXT, {**self.body(chance), "max_tokens": 300, "stream": True})
+            body = {**self.body(chance), "max_tokens": 300, "stream": True}
+            body.pop("best_of", None)
+            data = post_bytes(TEXT, body)
             client.sendall(data if chance.random() < 0.5 else data[:len(data) // 2])
             time.sleep(chance.random() * 4)
         self.count("stalls")
@@ -98,7 +116,7 @@ class Soak:
     def client(self, number):
         chance = random.Random(number)
         kinds = [self.ask, self.ask, self.ask, self.stream, self.disconnect, self.garbage,
-                 self.stall]
+                 self.stall, self.tokens]
         # One kind always, so that each is there all the time; then all.
         while time.monotonic() < self.end and len(self.faults) < 10:
             kind = kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds)

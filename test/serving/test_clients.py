@@ -65,6 +65,18 @@ def test_openai_chat(client, folder):
     assert pieces[-1].usage == answer.usage
 
 
+def test_openai_sampling_fields(client):
+    answer = client.chat.completions.create(
+        model="tiny", messages=MESSAGES, n=3, max_tokens=6, seed=1, presence_penalty=0.5,
+        frequency_penalty=0.5, logit_bias={"90": 5}, extra_body={"min_tokens": 2})
+    assert [c.index for c in answer.choices] == [0, 1, 2]
+    pieces = client.chat.completions.create(model="tiny", messages=MESSAGES, n=3, max_tokens=6,
+                                            stream=True)
+    assert {c.index for p in pieces for c in p.choices} == {0, 1, 2}
+    best = client.completions.create(model="tiny", prompt="a", n=2, best_of=4, max_tokens=5)
+    assert len(best.choices) == 2
+
+
 def test_openai_completions_and_models(client):
     answer = client.completions.create(model="tiny", prompt=["a", "b"], temperature=0,
                                        max_tokens=0, echo=True, logprobs=1)

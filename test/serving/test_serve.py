@@ -159,6 +159,135 @@ def test_echo_scores_the_prompt(server):
                               "temperature": 0})["choices"][0]["text"].startswith("Hi")
 
 
+def join(events):
+    """The texts of a stream, by the number of the answer."""
+    texts = {}
+    for event in events:
+        for choice in event["choices"]:
+            piece = choice["text"] if "text" in choice else choice["delta"].get("content", "")
+            texts[choice["index"]] = texts.get(choice["index"], "") + piece
+    return texts
+
+
+def test_several_answers(server, modules):
+    """Each has the seed that follows; the first is the one alone."""
+    body = {"prompt": "Hello", "temperature": 1.5, "max_tokens": 20, "seed": 5}
+    expected = [generate(modules / "tiny.gist", "Hello", "-n", 20, "--temperature", 1.5,
+                         "--seed", 5 + i) for i in range(3)]
+    assert len(set(expected)) == 3
+    answer = server.post(TEXT, {**body, "n": 3})
+    assert [c["text"] for c in answer["choices"]] == expected
+    assert [c["index"] for c in answer["choices"]] == [0, 1, 2]
+    one = server.post(TEXT, body)["usage"]
+    assert answer["usage"]["prompt_tokens"] == one["prompt_tokens"]
+    assert answer["usage"]["completion_tokens"] > one["completion_tokens"]
+    events = server.events(TEXT, {**body, "n": 3, "stream_options": {"include_usage": True}})
+    assert join(events) == dict(enumerate(expected))
+    assert events[-1]["usage"] == answer["usage"]
+    ends = [c["index"] for e in events for c in e["choices"] if c["finish_reason"]]
+    assert sorted(ends) == [0, 1, 2]
+
+    chat = {"messages": [{"role": "user", "content": "Hi"}], "temperature": 1, "seed": 1,
+            "max_tokens": 9}
+    whole = server.post(CHAT, {**chat, "n": 4})["choices"]
+    texts = [c["message"]["content"] for c in whole]
+    assert texts[0] == server.post(CHAT, chat)["choices"][0]["message"]["content"]
+    assert len(set(texts)) > 1
+    events = server.events(CHAT, {**chat, "n": 4})
+    assert join(events) == dict(enumerate(texts))
+    roles = [c["index"] for e in events for c in e["choices"] if "role" in c["delta"]]
+    assert sorted(roles) == [0, 1, 2, 3]
+    # Prompts first, then the answers to each.
+    several = server.post(TEXT, {**body, "prompt": ["Hello", "a"], "n": 2})["choices"]
+    assert [c["text"] for c in several[:2]] == expected[:2]
+    assert several[2]["text"] == server.post(TEXT, {**body, "prompt": "a"})["choices"][0]["text"]
+
+
+def test_best_of(server):
+    """The most likely by token, best first; probabilities are those of the API itself."""
+    body = {"prompt": "Hello", "temperature": 1.5, "max_tokens": 8, "min_tokens": 8, "seed": 7}
+    all_of_them = server.post(TEXT, {**body, "n": 6, "logprobs": 0})
+
+    def mean(choice):
+        return sum(choice["logprobs"]["token_logprobs"]) / 8
+
+    expected = [c["text"] for c in sorted(all_of_them["choices"], key=mean, reverse=True)]
+    best = server.post(TEXT, {**body, "n": 2, "best_of": 6})
+    assert [c["text"] for c in best["choices"]] == expected[:2]
+    assert [c["index"] for c in best["choices"]] == [0, 1]
+    assert best["choices"][0]["logprobs"] is None
+    assert best["usage"] == all_of_them["usage"]
+
+
+def test_biases_and_penalties(server):
+    def write(**fields):
+        return server.post(TEXT, {"prompt": "Hello", "temperature": 0, "max_tokens": 12,
+                                  "logprobs": 0, **fields})["choices"][0]["logprobs"]["tokens"]
+
+    plain = write()
+    # Token ids of the tiny model are bytes. Forbidden tokens do not come, others always.
+    assert set(write(logit_bias={str(ord("Z")): 100})) == {"Z"}
+    letter = next(token for token in plain if len(token) == 1)
+    assert letter not in write(logit_bias={str(ord(letter)): -100})
+    # With Z far above the rest, a penalty for each Z brings it down to them.
+    assert write(logit_bias={str(ord("Z")): 10}) == ["Z"] * 12
+    less = write(logit_bias={str(ord("Z")): 10}, frequency_penalty=2)
+    assert less[0] == "Z" and less.count("Z") < 12
+    near = write(logit_bias={str(ord("Z")): 3}).count("Z")
+    assert write(logit_bias={str(ord("Z")): 3}, presence_penalty=2).count("Z") < near
+    assert write(repetition_penalty=5) != plain
+    assert write(presence_penalty=0, frequency_penalty=0, logit_bias={}) == plain
+    assert server.error(TEXT, {"prompt": "a", "logit_bias": {"100000": 1}})["param"] == \
+        "logit_bias"
+
+
+def test_stop_tokens_and_least_length(server):
+    body = {"prompt": "Hello", "temperature": 0, "max_tokens": 12, "logprobs": 0}
+    tokens = server.post(TEXT, body)["choices"][0]["logprobs"]["tokens"]
+    # Not the first, so that there is a text before it; and a byte by itself.
+    stop = next(token for token in tokens[1:] if len(token) == 1 and token != tokens[0])
+    number = ord(stop)
+    for fields in ({"stop": [number]}, {"stop_token_ids": [number]}, {"stop": ["none", number]}):
+        answer = server.post(TEXT, {**body, **fields})
+        choice = answer["choices"][0]
+        assert choice["logprobs"]["tokens"] == tokens[:tokens.index(stop)]
+        assert choice["finish_reason"] == "stop"
+        assert answer["usage"]["completion_tokens"] == tokens.index(stop) + 1
+    longer = server.post(TEXT, {**body, "stop": [number], "min_tokens": 8})["choices"][0]
+    assert len(longer["logprobs"]["tokens"]) >= 8
+    assert stop not in longer["logprobs"]["tokens"]
+    assert longer["logprobs"]["tokens"][:tokens.index(stop)] == tokens[:tokens.index(stop)]
+    assert server.error(TEXT, {**body, "stop": [100000]})["param"] == "stop"
+
+
+def test_tokens_of_texts(server):
+    answer = server.post("/tokenize", {"prompt": "Hé", "return_token_strs": True})
+    assert answer["tokens"] == list("Hé".encode())
+    assert answer["count"] == 3 and answer["max_model_len"] == 2000
+    assert answer["token_strs"] == ["H", "bytes:\\xc3", "bytes:\\xa9"]
+    assert server.post("/tokenize", {"content": "ab"})["tokens"] == [97, 98]
+    back = server.post("/detokenize", {"tokens": answer["tokens"]})
+    assert back == {"prompt": "Hé", "content": "Hé"}
+    messages = [{"role": "user", "content": "Hi"}]
+    tokens = server.post("/tokenize", {"messages": messages})["tokens"]
+    assert server.post(CHAT, {"messages": messages, "max_tokens": 1})["usage"][
+        "prompt_tokens"] == len(tokens)
+    shorter = server.post("/tokenize", {"messages": messages,
+                                        "add_generation_prompt": False})["tokens"]
+    assert tokens[:len(shorter)] == shorter and len(shorter) < len(tokens)
+    assert server.error("/detokenize", {"tokens": [100000]})["param"] == "tokens"
+    assert server.error("/tokenize", {"prompt": "a", "model": "nobody"}, 404)
+
+
+def test_ignored_fields_are_listed(server):
+    chat = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 2}
+    status, headers, _ = server.ask(CHAT, {**chat, "keep_alive": -1, "reasoning_effort": "low"})
+    assert status == 200 and headers["X-Gist-Ignored"] == "keep_alive, reasoning_effort"
+    status, headers, _ = server.ask(CHAT, {**chat, "user": "me", "stream": True})
+    assert status == 200 and headers["X-Gist-Ignored"] == "user"
+    assert "X-Gist-Ignored" not in server.ask(CHAT, chat)[1]
+
+
 def test_many_prompts(server):
     prompts = ["one", "two", "three"]
     alone = [server.post(TEXT, {"prompt": p, "temperature": 0})["choices"][0]["text"]
@@ -170,7 +299,8 @@ def test_many_prompts(server):
     assert server.post(TEXT, {"prompt": tokens[0], "max_tokens": 1})["usage"]["prompt_tokens"] == 3
     assert len(server.post(TEXT, {"prompt": tokens, "max_tokens": 1})["choices"]) == 3
     assert server.error(TEXT, {"prompt": [100000]})["param"] == "prompt"
-    assert server.error(TEXT, {"prompt": prompts, "stream": True})["param"] == "stream"
+    events = server.events(TEXT, {"prompt": prompts, "temperature": 0})
+    assert join(events) == dict(enumerate(alone))
 
 
 def test_embeddings(server, modules):
@@ -225,6 +355,12 @@ def test_answers_follow_grammars(server):
         answer = server.post(CHAT, {**body, "seed": seed, "response_format": {
             "type": "grammar", "grammar": 'root ::= ("x" | "yz"){3}'}})
         assert answer["choices"][0]["message"]["content"].replace("yz", "x") == "xxx"
+    # Each of several answers follows the grammar by itself.
+    several = server.post(CHAT, {**body, "n": 4, "seed": 1, "logit_bias": {"1": 5}, "presence_penalty": 1,
+                                 "response_format": {"type": "grammar", "grammar": 'root ::= [a-z]{8} "." [0-9]{3}'}})
+    texts = [choice["message"]["content"] for choice in several["choices"]]
+    assert len(texts) == 4 and len(set(texts)) > 1
+    assert all(re.fullmatch(r"[a-z]{8}\.[0-9]{3}", text) for text in texts)
     # A million pairs of counts: it ends with a sentence, and others go on.
     wide = {"type": "grammar", "grammar": 'root ::= (("a"?){1000}){1000} "b"'}
     assert "too many ways" in server.error(CHAT, {**body, "response_format": wide})["message"]
@@ -235,7 +371,7 @@ def test_answers_follow_grammars(server):
 def test_refusals_in_words(server):
     chat = {"messages": [{"role": "user", "content": "Hi"}]}
     tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    for extra in ({"tools": [tool]}, {"n": 2}, {"logit_bias": {"1": 1}}):
+    for extra in ({"tools": [tool]}, {"web_search_options": {}}):
         error = server.error(CHAT, {**chat, **extra})
         assert error["code"] == "unsupported_parameter" and error["param"] in extra
     assert server.error(CHAT, {**chat, "colour": 1})["code"] == "unknown_parameter"
@@ -270,6 +406,30 @@ def test_metrics(server):
         answer["usage"]["completion_tokens"]
     assert server.metric("gist_first_token_seconds_count") > 0
     assert server.metric('gist_requests_total{path="/v1/completions",status="200"}') > 0
+
+
+@pytest.mark.parametrize("draft", ["lookup", "module"])
+def test_drafts(modules, draft):
+    """The same answers; a sequence that is alone takes fewer steps."""
+    path = modules / "rewinds.gist"
+    subprocess.run(["gist-make-tiny-module", path, "7", "--rewinds"], check=True)
+    bodies = [{"prompt": p, "temperature": 0, "max_tokens": 60, **more}
+              for p in ("Hello", "abcabc", "x" * 300)
+              for more in ({}, {"logprobs": 2}, {"frequency_penalty": 0.5})]
+    bodies.append({"prompt": "Hello", "temperature": 0.5, "seed": 3, "max_tokens": 60, "n": 2})
+    with Server(path, "--context", 2000) as server:
+        expected = [server.post(TEXT, body)["choices"] for body in bodies]
+    with Server(path, "--context", 2000, "--draft", "lookup" if draft == "lookup" else path,
+                "--draft-tokens", 4) as server:
+        for body, choices in zip(bodies, expected):
+            if draft == "lookup" or body["temperature"] == 0:
+                assert server.post(TEXT, body)["choices"] == choices
+        server.wait_until_idle()
+        drafted = server.metric("gist_drafted_tokens_total")
+        assert drafted > 0
+        if draft == "module":  # It is the model itself, but knows no penalty.
+            assert server.metric("gist_accepted_tokens_total") > 0.5 * drafted
+        assert server.terminate() == 0
 
 
 def test_many_clients(server):

@@ -111,6 +111,70 @@ TEST_F(CApi, TokensAndText) {
                "the buffer has room for 2 values, but 3 are needed");
 }
 
+TEST_F(CApi, ChangesOfLogits) {
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+  auto write = [&](const gist_generate_options &options) {
+    Received received;
+    EXPECT_EQ(gist_session_reset(session), GIST_OK);
+    EXPECT_EQ(gist_session_generate(session, "hello", 5, &options, receive,
+                                    &received, nullptr),
+              GIST_OK)
+        << gist_last_error();
+    return received.tokens;
+  };
+  const gist_logit_bias bias = {90, 100};
+  const int32_t stop = 90;
+  gist_generate_options options{};
+  options.max_tokens = 4;
+  options.logit_bias = &bias;
+  options.logit_bias_count = 1;
+  EXPECT_EQ(write(options), std::vector<int32_t>(4, 90));
+  gist_generate_options penalised = options;
+  penalised.frequency_penalty = 200;
+  std::vector<int32_t> tokens = write(penalised);
+  EXPECT_EQ(std::count(tokens.begin(), tokens.end(), 90), 1);
+  options.stop_tokens = &stop;
+  options.stop_token_count = 1;
+  EXPECT_EQ(write(options), std::vector<int32_t>(1, 90));
+  options.min_tokens = 2;
+  tokens = write(options);
+  ASSERT_EQ(tokens.size(), 3u);
+  EXPECT_NE(tokens[1], 90);
+  EXPECT_EQ(tokens[2], 90);
+}
+
+// Drafts change nothing in a text.
+TEST_F(CApi, Drafts) {
+  for (gist::BufferSpec &buffer : model.writer.spec.buffers)
+    buffer.zeroOnReset = false;
+  gist_module_free(module);
+  module = nullptr;
+  ASSERT_EQ(
+      gist_module_load(model.write(folder.file("r.gist")).c_str(), &module),
+      GIST_OK);
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+  auto write = [&] {
+    gist_generate_options options{};
+    options.max_tokens = 25;
+    options.ignore_end = 1;
+    Received received;
+    EXPECT_EQ(gist_session_reset(session), GIST_OK);
+    EXPECT_EQ(gist_session_generate(session, "hello", 5, &options, receive,
+                                    &received, nullptr),
+              GIST_OK)
+        << gist_last_error();
+    return received.tokens;
+  };
+  std::vector<int32_t> plain = write();
+  ASSERT_EQ(plain.size(), 25u);
+  ASSERT_EQ(gist_session_draft_by_lookup(session), GIST_OK);
+  EXPECT_EQ(write(), plain);
+  ASSERT_EQ(gist_session_draft_by_module(session, module), GIST_OK);
+  EXPECT_EQ(write(), plain);
+  ASSERT_EQ(gist_session_draft_by_module(session, nullptr), GIST_OK);
+  EXPECT_EQ(write(), plain);
+}
+
 // The callback can stop, and the result says that it did.
 TEST_F(CApi, EmbedAndGenerate) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
@@ -495,6 +559,29 @@ TEST_F(CApi, BadValues) {
   expectBad(gist_session_generate(session, "a", 1, &options, nullptr, nullptr,
                                   nullptr),
             "'stops[1]' is a null pointer");
+  options = {};
+  options.logit_bias_count = 1;
+  expectBad(gist_session_generate(session, "a", 1, &options, nullptr, nullptr,
+                                  nullptr),
+            "'logit_bias' is a null pointer, but its size is 1");
+  options = {};
+  options.stop_token_count = 2;
+  expectBad(gist_session_generate(session, "a", 1, &options, nullptr, nullptr,
+                                  nullptr),
+            "'stop_tokens' is a null pointer, but its size is 2");
+  options = {};
+  options.min_tokens = -1;
+  expectBad(gist_session_generate(session, "a", 1, &options, nullptr, nullptr,
+                                  nullptr),
+            "an answer cannot have at least -1 tokens; expected 0 or more");
+  EXPECT_EQ(gist_session_draft_by_lookup(session), GIST_UNSUPPORTED);
+  EXPECT_EQ(std::string(gist_last_error()),
+            "drafts: state 'count' cannot go back to an earlier token");
+  expectBad(gist_session_draft_by_lookup(nullptr),
+            "'session' is a null pointer");
+  expectBad(gist_session_draft_by_module(nullptr, module),
+            "'session' is a null pointer");
+  EXPECT_EQ(gist_session_draft_by_module(session, nullptr), GIST_OK);
   options = {};
   options.max_tokens = -1;
   expectBad(gist_session_generate(session, "a", 1, &options, nullptr, nullptr,

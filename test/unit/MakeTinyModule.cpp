@@ -19,6 +19,7 @@ static int printUsage() {
              "  --encoder      only the entry that embeds\n"
              "  --scaled       code for the CPU that gives twice the logits\n"
              "  --ranks        for two ranks\n"
+             "  --rewinds      with a state that can go back\n"
              "  --foreign      code for a CPU that is not this one\n"
              "  gfx...=FILE    code for an AMD GPU, from a code object\n"
              "  sm_...=FILE    code for an NVIDIA GPU, from PTX\n",
@@ -31,6 +32,7 @@ int main(int argc, char **argv) {
     return printUsage();
   uint32_t seed = 7;
   bool encoder = false, scaled = false, foreign = false, ranks = false;
+  bool rewinds = false;
   std::vector<std::pair<std::string, std::string>> gpus;
   for (int i = 2; i < argc; ++i) {
     std::string argument = argv[i];
@@ -43,6 +45,8 @@ int main(int argc, char **argv) {
       foreign = true;
     else if (argument == "--ranks")
       ranks = true;
+    else if (argument == "--rewinds")
+      rewinds = true;
     else if (equals != std::string::npos)
       gpus.emplace_back(argument.substr(0, equals),
                         argument.substr(equals + 1));
@@ -59,6 +63,9 @@ int main(int argc, char **argv) {
   if (foreign)
     // A triple that no test machine has.
     model.writer.spec.targets[0].triple = "riscv64-linux-gnu";
+  if (rewinds)
+    for (BufferSpec &buffer : model.writer.spec.buffers)
+      buffer.zeroOnReset = false;
   if (ranks)
     model.addRanks();
   for (const auto &[name, file] : gpus) {

@@ -316,6 +316,97 @@ TEST_F(PoolTest, LogitsCanBeAdjusted) {
   EXPECT_EQ(seen, 1u);
 }
 
+namespace {
+/// Guesses what the model writes, and every third token wrong.
+class Oracle final : public Drafter {
+public:
+  explicit Oracle(const TinyModel &model) : model(model) {}
+  Status begin(const SamplerOptions &) override { return {}; }
+  bool isFree() const override { return false; }
+  Status draft(std::span<const int32_t> text, size_t most,
+               Draft &result) override {
+    result = {};
+    std::vector<int32_t> tokens(text.begin(), text.end());
+    while (result.tokens.size() < most) {
+      std::vector<float> logits = model.logitsAfter(tokens);
+      auto best = std::max_element(logits.begin(), logits.end());
+      auto token = static_cast<int32_t>(best - logits.begin());
+      tokens.push_back(token);
+      result.tokens.push_back(tokens.size() % 3 == 0 ? token ^ 1 : token);
+    }
+    return {};
+  }
+
+private:
+  const TinyModel &model;
+};
+} // namespace
+
+// Guesses change no text, whether a sequence is alone all the time or not.
+TEST_F(PoolTest, Drafts) {
+  for (BufferSpec &buffer : model.writer.spec.buffers)
+    buffer.zeroOnReset = false;
+  for (size_t count : {0, 1, 3, 15}) {
+    PoolOptions options{.sequences = 3, .chunk = 4};
+    options.drafter = std::make_shared<Oracle>(model);
+    options.draftTokens = count;
+    pool.reset(); // Before the device that it is on.
+    open(options);
+    SequenceId first = add({5, 6, 7, 8, 9, 10}, 20);
+    EXPECT_EQ(finish()[first], expected({5, 6, 7, 8, 9, 10}, 20));
+    PoolCounters counters = pool->counters();
+    EXPECT_EQ(counters.writtenTokens, 20u);
+    if (count != 0) {
+      EXPECT_GT(counters.acceptedTokens, 0u);
+      EXPECT_GT(counters.draftedTokens, counters.acceptedTokens);
+      EXPECT_LT(counters.steps, 21u);
+    }
+    // Another comes while the first writes, and ends before it.
+    std::map<SequenceId, std::vector<int32_t>> written;
+    auto note = [&](const std::vector<PoolEvent> &events) {
+      for (const PoolEvent &event : events)
+        written[event.id].push_back(event.token);
+    };
+    SequenceId second = add({200}, 25);
+    note(step());
+    note(step());
+    SequenceId third = add({30, 31, 32}, 4);
+    while (!pool->empty())
+      note(step());
+    EXPECT_EQ(written[second], expected({200}, 25));
+    EXPECT_EQ(written[third], expected({30, 31, 32}, 4));
+  }
+  // A stop token in the middle of guesses ends the text there.
+  PoolOptions options{.sequences = 3, .chunk = 4};
+  options.drafter = std::make_shared<Oracle>(model);
+  options.draftTokens = 3;
+  pool.reset();
+  open(options);
+  std::vector<int32_t> whole = expected({40}, 9);
+  PoolRequest request;
+  request.tokens = {40};
+  request.maxTokens = 9;
+  request.stopTokens = {whole[4]};
+  SequenceId id = 0;
+  ASSERT_TRUE(pool->add(request, id).ok());
+  auto end = std::find(whole.begin(), whole.end(), whole[4]) + 1;
+  EXPECT_EQ(finish()[id], std::vector<int32_t>(whole.begin(), end));
+}
+
+TEST_F(PoolTest, DraftsNeedAStateThatGoesBack) {
+  ASSERT_TRUE(openDevice("cpu", {.threads = 1}, device).ok());
+  for (BufferSpec &buffer : model.writer.spec.buffers)
+    buffer.zeroOnReset = buffer.kind == BufferKind::State;
+  model.write(folder.file("plan.gist"));
+  ASSERT_TRUE(Module::open(folder.file("plan.gist"), module).ok());
+  PoolOptions options;
+  options.drafter = makeLookupDrafter();
+  Status status = Pool::create(module, *device, options, pool);
+  EXPECT_EQ(status.code, Code::BadArgument);
+  EXPECT_NE(status.text.find("rows by position"), std::string::npos)
+      << status.text;
+}
+
 TEST_F(PoolTest, RefusesRequests) {
   open();
   SequenceId id = 0;

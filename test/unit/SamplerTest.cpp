@@ -60,28 +60,36 @@ TEST(Sampler, Greedy) {
   EXPECT_EQ(draw(sampler, {0, kInfinity}), 1);
 }
 
+/// One draw after these tokens of a prompt.
+static int32_t drawAfter(const SamplerOptions &options,
+                         const std::vector<int32_t> &prompt,
+                         const std::vector<float> &logits) {
+  Sampler sampler = make(options);
+  sampler.see(prompt);
+  return draw(sampler, logits);
+}
+
 TEST(Sampler, RepeatPenalty) {
-  Sampler sampler = make({.repeatPenalty = 2, .repeatWindow = 3});
-  EXPECT_TRUE(sampler.needsLogits());
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0); // Nothing was seen.
-  sampler.see(std::vector<int32_t>{0});
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);   // 1.5, 2
-  EXPECT_EQ(draw(sampler, {-2, -3, -9}), 1); // -4, -3
-  EXPECT_EQ(draw(sampler, {5, 2, -1}), 0);   // 2.5, 2
+  const SamplerOptions options = {.repeatPenalty = 2, .repeatWindow = 3};
+  EXPECT_TRUE(make(options).needsLogits());
+  EXPECT_EQ(drawAfter(options, {}, {3, 2, -1}), 0);    // Nothing was seen.
+  EXPECT_EQ(drawAfter(options, {0}, {3, 2, -1}), 1);   // 1.5, 2
+  EXPECT_EQ(drawAfter(options, {0}, {-2, -3, -9}), 1); // -4, -3
+  EXPECT_EQ(drawAfter(options, {0}, {5, 2, -1}), 0);   // 2.5, 2
   // Twice is not more than once: 2.5, not 1.25.
-  sampler.see(std::vector<int32_t>{0});
-  EXPECT_EQ(draw(sampler, {5, 2, -1}), 0);
+  EXPECT_EQ(drawAfter(options, {0, 0}, {5, 2, -1}), 0);
   // Ids that the vocabulary does not have count, and change nothing.
-  sampler.see(std::vector<int32_t>{-1, 1000});
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);
-  // The window has moved beyond token 0.
-  sampler.see(std::vector<int32_t>{2});
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0);
-  // Of more tokens than the window has, the last.
-  sampler.see(std::vector<int32_t>{0, 7, 8, 9});
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0);
-  sampler.see(std::vector<int32_t>{7, 0, 8, 9});
-  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);
+  EXPECT_EQ(drawAfter(options, {0, -1, 1000}, {3, 2, -1}), 1);
+  // The window has moved beyond the first token 0, but not beyond the second.
+  EXPECT_EQ(drawAfter(options, {0, 7, 8, 9}, {3, 2, -1}), 0);
+  EXPECT_EQ(drawAfter(options, {0, 7, 0, 8, 9}, {3, 2, -1}), 1);
+
+  // What is drawn counts too, until the window has moved beyond it.
+  Sampler sampler = make(options);
+  EXPECT_EQ(draw(sampler, {3, 2, 1.9f}), 0);
+  EXPECT_EQ(draw(sampler, {3, 2, 1.9f}), 1); // 1.5, 2, 1.9
+  EXPECT_EQ(draw(sampler, {3, 2, 1.9f}), 2); // 1.5, 1, 1.9
+  EXPECT_EQ(draw(sampler, {3, 2, 1.9f}), 0); // 1.5, 1, .95
 
   EXPECT_FALSE(make({.repeatPenalty = 1}).needsLogits());
   EXPECT_FALSE(make({.repeatPenalty = 2, .repeatWindow = 0}).needsLogits());
@@ -89,6 +97,92 @@ TEST(Sampler, RepeatPenalty) {
     Sampler unchanged;
     EXPECT_FALSE(Sampler::create({.repeatPenalty = bad}, unchanged).ok());
   }
+}
+
+// Tokens of the answer count, each time; those of the prompt do not.
+TEST(Sampler, PresenceAndFrequencyPenalties) {
+  const std::vector<float> logits = {3, 2, 0};
+  EXPECT_EQ(drawAfter({.presencePenalty = 2}, {0, 0}, logits), 0);
+  Sampler once = make({.presencePenalty = 1.5f});
+  EXPECT_EQ(draw(once, logits), 0);
+  EXPECT_EQ(draw(once, logits), 1); // 1.5, 2
+  EXPECT_EQ(draw(once, logits), 0); // 1.5, .5: the second 0 took nothing
+  EXPECT_EQ(draw(once, logits), 0);
+  Sampler each = make({.frequencyPenalty = 0.75f});
+  EXPECT_EQ(draw(each, logits), 0);
+  EXPECT_EQ(draw(each, logits), 0); // 2.25, 2
+  EXPECT_EQ(draw(each, logits), 1); // 1.5, 2
+  EXPECT_EQ(draw(each, logits), 0); // 1.5, 1.25
+  // Both: .5 once and .25 each time.
+  Sampler both = make({.presencePenalty = 0.5f, .frequencyPenalty = 0.25f});
+  EXPECT_EQ(draw(both, logits), 0);
+  EXPECT_EQ(draw(both, logits), 0); // 2.25, 2
+  EXPECT_EQ(draw(both, logits), 0); // 2, 2
+  EXPECT_EQ(draw(both, logits), 1); // 1.75, 2
+  // Below zero they make tokens more likely.
+  Sampler more = make({.presencePenalty = -2});
+  EXPECT_EQ(draw(more, {0, 3, 2}), 1);
+  EXPECT_EQ(draw(more, {0, 3, 4}), 1);
+  for (float bad : {kNan, kInfinity}) {
+    Sampler unchanged;
+    EXPECT_FALSE(Sampler::create({.presencePenalty = bad}, unchanged).ok());
+    EXPECT_FALSE(Sampler::create({.frequencyPenalty = bad}, unchanged).ok());
+  }
+}
+
+TEST(Sampler, Biases) {
+  Sampler sampler = make({.biases = {{2, 4.5f}, {7, 100}, {-1, 100}}});
+  EXPECT_TRUE(sampler.needsLogits());
+  EXPECT_EQ(draw(sampler, {3, 2, 0}), 2);
+  EXPECT_EQ(draw(sampler, {5, 2, 0}), 0);
+  EXPECT_EQ(support({.temperature = 1, .biases = {{1, -kInfinity}}}, {0, 1, 2}),
+            (Tokens{0, 2}));
+  Sampler unchanged;
+  EXPECT_FALSE(Sampler::create({.biases = {{1, kNan}}}, unchanged).ok());
+  EXPECT_FALSE(Sampler::create({.biases = {{1, kInfinity}}}, unchanged).ok());
+}
+
+TEST(Sampler, EndsWaitForTheLeastLength) {
+  Sampler sampler =
+      make({.biases = {{0, 50}}, .minTokens = 2, .endTokens = {0, 1, 900, -1}});
+  EXPECT_EQ(draw(sampler, {9, 8, 1}), 2);
+  EXPECT_EQ(draw(sampler, {9, 8, 1}), 2);
+  EXPECT_EQ(draw(sampler, {9, 8, 1}), 0);
+  EXPECT_FALSE(make({.minTokens = 2}).needsLogits());
+  Sampler unchanged;
+  EXPECT_FALSE(Sampler::create({.minTokens = -1}, unchanged).ok());
+  // Nothing else can be drawn.
+  Sampler stuck = make({.minTokens = 1, .endTokens = {0}});
+  int32_t token = 77;
+  EXPECT_FALSE(stuck.sample(std::vector<float>{1}, token).ok());
+}
+
+namespace {
+/// Allows what comes after the last token of the text alone.
+struct Next final : LogitsAdjustment {
+  void read(std::span<const int32_t> tokens) override { last = tokens.back(); }
+  Status write(int32_t token) override {
+    last = token;
+    return {};
+  }
+  Status apply(std::span<float> logits) override {
+    for (size_t i = 0; i < logits.size(); ++i)
+      if (static_cast<int32_t>(i) != last + 1)
+        logits[i] = -kInfinity;
+    return {};
+  }
+  int32_t last = -1;
+};
+} // namespace
+
+// A mask sees the prompt and what was drawn, and has the last word.
+TEST(Sampler, OwnAdjustments) {
+  Sampler sampler =
+      make({.biases = {{3, 1000}}, .adjustments = {std::make_shared<Next>()}});
+  sampler.see(std::vector<int32_t>{2, 0});
+  EXPECT_EQ(draw(sampler, {9, 1, 2, 3}), 1);
+  EXPECT_EQ(draw(sampler, {9, 1, 2, 3}), 2);
+  EXPECT_EQ(draw(sampler, {9, 1, 2, 3}), 3);
 }
 
 // No token is better than a wrong one; the old value stays.

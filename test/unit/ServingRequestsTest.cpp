@@ -144,11 +144,8 @@ TEST(ServingRequests, RefusesWhatItCannotDo) {
       {R"(,"tools":[{"type":"function","function":{"name":"f"}}])", "tools"},
       {R"(,"tool_choice":"auto")", "tool_choice"},
       {R"(,"functions":[{}])", "functions"},
-      {R"(,"n":2)", "n"},
-      {R"(,"logit_bias":{"5":1})", "logit_bias"},
-      {R"(,"frequency_penalty":0.5)", "frequency_penalty"},
       {R"(,"modalities":["text","audio"])", "modalities"},
-      {R"(,"reasoning_effort":"low")", "reasoning_effort"}};
+      {R"(,"web_search_options":{})", "web_search_options"}};
   for (const auto &[fields, param] : kCases) {
     ApiError error = chatError(fields);
     EXPECT_EQ(error.status, 400) << fields;
@@ -196,15 +193,44 @@ TEST(ServingRequests, ReadsFormats) {
 }
 
 TEST(ServingRequests, RefusesValuesOutOfRange) {
-  for (const char *fields :
-       {R"(,"temperature":3)", R"(,"temperature":-0.1)", R"(,"top_p":1.5)",
-        R"(,"max_tokens":0)", R"(,"max_tokens":-1)", R"(,"max_tokens":1.5)",
-        R"(,"max_tokens":"5")", R"(,"stop":5)", R"(,"stop":[""])",
-        R"(,"stop":[1])", R"(,"seed":1.5)", R"(,"seed":18446744073709551615)",
-        R"(,"top_logprobs":2)", R"(,"logprobs":true,"top_logprobs":21)",
-        R"(,"logprobs":1)", R"(,"stream":1)",
-        R"(,"stream_options":{"include_usage":true})",
-        R"(,"stream":true,"stream_options":{"other":1})"})
+  for (const char *fields : {R"(,"temperature":3)",
+                             R"(,"temperature":-0.1)",
+                             R"(,"top_p":1.5)",
+                             R"(,"max_tokens":0)",
+                             R"(,"max_tokens":-1)",
+                             R"(,"max_tokens":1.5)",
+                             R"(,"max_tokens":"5")",
+                             R"(,"stop":5)",
+                             R"(,"stop":[""])",
+                             R"(,"stop":[-1])",
+                             R"(,"stop":[1.5])",
+                             R"(,"stop":[[1]])",
+                             R"(,"stop_token_ids":5)",
+                             R"(,"stop_token_ids":["a"])",
+                             R"(,"n":0)",
+                             R"(,"n":129)",
+                             R"(,"n":1.5)",
+                             R"(,"min_tokens":-1)",
+                             R"(,"presence_penalty":2.5)",
+                             R"(,"frequency_penalty":-2.5)",
+                             R"(,"frequency_penalty":"a")",
+                             R"(,"repetition_penalty":0)",
+                             R"(,"logit_bias":[])",
+                             R"(,"logit_bias":{"a":1})",
+                             R"(,"logit_bias":{"1":101})",
+                             R"(,"logit_bias":{"-1":1})",
+                             R"(,"logit_bias":{"1 ":1})",
+                             R"(,"logit_bias":{"":1})",
+                             R"(,"logit_bias":{"2147483648":1})",
+                             R"(,"logit_bias":{"1":"1"})",
+                             R"(,"seed":1.5)",
+                             R"(,"seed":18446744073709551615)",
+                             R"(,"top_logprobs":2)",
+                             R"(,"logprobs":true,"top_logprobs":21)",
+                             R"(,"logprobs":1)",
+                             R"(,"stream":1)",
+                             R"(,"stream_options":{"include_usage":true})",
+                             R"(,"stream":true,"stream_options":{"other":1})"})
     EXPECT_EQ(chatError(fields).code == "invalid_value" ||
                   chatError(fields).code == "unknown_parameter",
               true)
@@ -214,6 +240,103 @@ TEST(ServingRequests, RefusesValuesOutOfRange) {
     EXPECT_EQ(completionError(fields).status, 400) << fields;
   EXPECT_TRUE(completionError(R"(,"max_tokens":0,"echo":true)").ok());
   EXPECT_TRUE(completionError(R"(,"logprobs":false)").ok());
+}
+
+TEST(ServingRequests, ReadsWhatChangesLogits) {
+  ChatRequest request;
+  ApiError error = readWith(readChat, R"({
+    "messages": [{"role": "user", "content": "Hi"}], "n": 3,
+    "presence_penalty": 0.5, "frequency_penalty": -1, "repetition_penalty": 1.25,
+    "logit_bias": {"5": -100, "7": 2.5}, "min_tokens": 4,
+    "stop": ["a", 9, "b"], "stop_token_ids": [11]})",
+                            request);
+  ASSERT_TRUE(error.ok()) << error.message;
+  EXPECT_EQ(request.answers, 3);
+  EXPECT_FLOAT_EQ(request.sampler.presencePenalty, 0.5f);
+  EXPECT_FLOAT_EQ(request.sampler.frequencyPenalty, -1.0f);
+  EXPECT_FLOAT_EQ(request.sampler.repeatPenalty, 1.25f);
+  EXPECT_EQ(request.sampler.repeatWindow, UINT32_MAX);
+  EXPECT_EQ(request.sampler.minTokens, 4);
+  ASSERT_EQ(request.sampler.biases.size(), 2u);
+  EXPECT_EQ(request.sampler.biases[0].token, 5);
+  EXPECT_FLOAT_EQ(request.sampler.biases[0].bias, -100.0f);
+  EXPECT_EQ(request.sampler.biases[1].token, 7);
+  EXPECT_EQ(request.stops, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(request.stopTokens, (std::vector<int32_t>{9, 11}));
+  std::string many = R"(,"logit_bias":{)";
+  for (size_t i = 0; i <= kMaxBiases; ++i)
+    many += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
+  EXPECT_EQ(chatError(many + "}").param, "logit_bias");
+}
+
+// Fields that change nothing in the answer are told, not refused.
+TEST(ServingRequests, TellsWhatItIgnores) {
+  ChatRequest request;
+  ASSERT_TRUE(readWith(readChat, R"({
+    "messages": [{"role": "user", "content": "Hi"}], "keep_alive": "5m",
+    "reasoning_effort": "low", "user": null})",
+                       request)
+                  .ok());
+  EXPECT_EQ(request.ignored,
+            (std::vector<std::string>{"keep_alive", "reasoning_effort"}));
+  EmbeddingRequest embedding;
+  ASSERT_TRUE(
+      readWith(readEmbedding, R"({"input":"a","keep_alive":0})", embedding)
+          .ok());
+  EXPECT_EQ(embedding.ignored, (std::vector<std::string>{"keep_alive"}));
+}
+
+TEST(ServingRequests, ReadsBestOf) {
+  CompletionRequest request;
+  ASSERT_TRUE(
+      readWith(readCompletion, R"({"prompt":"Hi","n":2,"best_of":5})", request)
+          .ok());
+  EXPECT_EQ(request.answers, 2);
+  EXPECT_EQ(request.bestOf, 5);
+  CompletionRequest plain;
+  ASSERT_TRUE(readWith(readCompletion, R"({"prompt":"Hi","n":4})", plain).ok());
+  EXPECT_EQ(plain.bestOf, 4);
+  EXPECT_EQ(completionError(R"(,"n":3,"best_of":2)").param, "best_of");
+  EXPECT_EQ(completionError(R"(,"best_of":2,"stream":true)").param, "best_of");
+  CompletionRequest many;
+  EXPECT_EQ(
+      readWith(readCompletion, R"({"prompt":["a","b"],"n":65})", many).param,
+      "n");
+  EXPECT_TRUE(completionError(R"(,"n":128)").ok());
+}
+
+TEST(ServingRequests, ReadsTextsForTokens) {
+  TokenizeRequest request;
+  ASSERT_TRUE(readWith(readTokenize, R"({"prompt":"a"})", request).ok());
+  EXPECT_TRUE(request.addSpecial);
+  EXPECT_EQ(std::get<std::string>(request.input), "a");
+  TokenizeRequest other;
+  ASSERT_TRUE(readWith(readTokenize, R"({"content":"b"})", other).ok());
+  EXPECT_FALSE(other.addSpecial);
+  EXPECT_EQ(std::get<std::string>(other.input), "b");
+  TokenizeRequest chat;
+  ASSERT_TRUE(readWith(readTokenize,
+                       R"({"messages":[{"role":"user","content":"c"}],
+                           "add_generation_prompt":false})",
+                       chat)
+                  .ok());
+  EXPECT_EQ(std::get<1>(chat.input).size(), 1u);
+  EXPECT_FALSE(chat.addAnswer);
+  for (const char *bad :
+       {"{}", R"({"prompt":5})", R"({"prompt":"a","content":"b"})",
+        R"({"messages":[]})", R"({"prompt":"a","messages":[]})",
+        R"({"prompt":"a","with_pieces":true})"}) {
+    TokenizeRequest none;
+    EXPECT_EQ(readWith(readTokenize, bad, none).status, 400) << bad;
+  }
+  DetokenizeRequest back;
+  ASSERT_TRUE(readWith(readDetokenize, R"({"tokens":[1,2]})", back).ok());
+  EXPECT_EQ(back.tokens, (std::vector<int32_t>{1, 2}));
+  for (const char *bad : {"{}", R"({"tokens":5})", R"({"tokens":[-1]})",
+                          R"({"tokens":["a"]})", R"({"tokens":[1],"x":1})"}) {
+    DetokenizeRequest none;
+    EXPECT_EQ(readWith(readDetokenize, bad, none).status, 400) << bad;
+  }
 }
 
 TEST(ServingRequests, RefusesOddMessages) {

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/gist-run/BenchDrafts.h"
 #include "tools/gist-run/BenchStreams.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Compiler.h"
@@ -41,6 +42,7 @@ struct Options {
   std::string compiler;
   std::vector<int64_t> streams;
   bool fastAlone = false;
+  DraftOptions draft;
 };
 
 /// What is timed: `tokens` at once or one after the other, after `depth`.
@@ -315,6 +317,15 @@ static Status runStreams(Options &options, const StreamOptions &streams) {
 /// The context and the tokens are sized by the longest test, so that all tests
 /// run in one session.
 static Status runBench(Options &options) {
+  if (!options.draft.draft.empty()) {
+    BenchDraftOptions drafts;
+    drafts.draft = options.draft;
+    drafts.text = options.text;
+    drafts.tokens = options.decode.front();
+    drafts.repetitions = options.repetitions;
+    drafts.format = options.format;
+    return benchDrafts(options.model, drafts);
+  }
   if (!options.streams.empty()) {
     StreamOptions several;
     several.streams = options.streams;
@@ -408,6 +419,7 @@ void run::addBench(CLI::App &app, Action &action) {
           "As in gist-serve: a stream that is alone takes the kernels of "
           "one token")
       ->needs("--streams");
+  addDraftOptions(*command, options->draft);
   command
       ->add_option("-f,--text", options->text,
                    "Use the tokens of this text; how much work a plan leaves "
@@ -441,6 +453,8 @@ void run::addBench(CLI::App &app, Action &action) {
   command->footer(
       "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
       "Many at once: gist-run bench smollm2.gist --streams 1,16 -p 128 -n 64\n"
+      "What drafts gain: gist-run bench smollm2.gist --draft lookup -f FILE "
+      "-n 256\n"
       "A model is measured without its weights from its config.json:\n"
       "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
@@ -457,6 +471,14 @@ void run::addBench(CLI::App &app, Action &action) {
          options->decode.size() != 1 || options->decode[0] == 0))
       throw CLI::ValidationError("--streams",
                                  "takes one -p and one -n, neither 0");
+    if (!options->draft.draft.empty() &&
+        (options->text.empty() || options->decode.size() != 1 ||
+         options->decode[0] < 2 || options->format == "csv" ||
+         !options->streams.empty() || !options->tests.empty() ||
+         options->randomWeights))
+      throw CLI::ValidationError(
+          "--draft", "takes a --text to continue and one -n above 1, no "
+                     "--streams, no --tests, no csv and no random weights");
     action = [options] { return runBench(*options); };
   });
 }

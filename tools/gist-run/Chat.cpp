@@ -13,6 +13,7 @@
 
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/LineReader.h"
+#include "tools/running/Drafts.h"
 #include "tools/running/Interrupt.h"
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
@@ -33,17 +34,18 @@ struct Options {
   ModelOptions model;
   GenerateOptions generate;
   std::string system;
+  DraftOptions draft;
   bool stats = false;
 };
 
 /// A conversation on the terminal.
 class Chat {
 public:
-  Chat(Runner &runner, const Options &chosen)
-      : runner(runner), options(chosen), conversation(*runner.session) {
-    if (options.generate.grammar)
-      options.generate.trie =
-          std::make_shared<const TokenTrie>(runner.tokenizer);
+  Chat(Runner &runner, const Options &options, GenerateOptions chosen)
+      : runner(runner), options(options), generate(std::move(chosen)),
+        conversation(*runner.session) {
+    if (generate.grammar)
+      generate.trie = std::make_shared<const TokenTrie>(runner.tokenizer);
     restart();
   }
 
@@ -66,7 +68,8 @@ private:
   Status load(const std::string &path);
 
   Runner &runner;
-  Options options;
+  const Options &options;
+  GenerateOptions generate;
   Conversation conversation;
   std::vector<ChatMessage> messages;
 };
@@ -80,7 +83,7 @@ Status Chat::answer(const std::string &question) {
   GenerateResult result;
   Status output;
   Status status = conversation.answer(
-      runner.tokenizer, messages, options.generate,
+      runner.tokenizer, messages, generate,
       [&](int32_t, std::string_view piece) {
         output = printText(piece);
         return output.ok() && !interrupt.requested();
@@ -178,7 +181,9 @@ static Status runChat(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
-  Chat chat(runner, options);
+  GenerateOptions generate = options.generate;
+  GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));
+  Chat chat(runner, options, std::move(generate));
   LineReader lines;
   if (lines.isInteractive())
     std::fputs("Type a message; /help lists commands, Control-D ends, "
@@ -215,6 +220,7 @@ void run::addChat(CLI::App &app, Action &action) {
       ->capture_default_str();
   addSamplerOptions(*command, options->generate.sampler);
   addGrammarOptions(*command, options->generate);
+  addDraftOptions(*command, options->draft);
   command->add_option("--system", options->system, "System message")
       ->type_name("TEXT");
   command->add_flag("--stats", options->stats,

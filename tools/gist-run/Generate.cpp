@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
+#include "tools/running/Drafts.h"
 #include "tools/running/Interrupt.h"
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
@@ -26,6 +27,7 @@ struct Options {
   ModelOptions model;
   GenerateOptions generate;
   std::string prompt, file, system;
+  DraftOptions draft;
   bool asChat = false, stats = false, tokens = false;
 };
 } // namespace
@@ -58,13 +60,15 @@ static Status runGenerate(const Options &options) {
   GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
   std::vector<int32_t> prompt;
   GIST_TRY(encodePrompt(options, runner, prompt));
+  GenerateOptions generate = options.generate;
+  GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));
 
   InterruptScope interrupt;
   GenerateResult result;
   // The callback can only stop the generation. Why it did is kept here.
   Status output;
   GIST_TRY(generateTokens(
-      *runner.session, runner.tokenizer, prompt, options.generate,
+      *runner.session, runner.tokenizer, prompt, generate,
       [&](int32_t token, std::string_view piece) {
         if (!options.tokens)
           output = printText(piece);
@@ -115,6 +119,14 @@ void run::addGenerate(CLI::App &app, Action &action) {
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--stop-token", options->generate.stopTokens,
+                   "Stop at the token with this number; may be given several "
+                   "times")
+      ->type_name("TOKEN")
+      ->expected(1)
+      ->take_all();
+  addDraftOptions(*command, options->draft);
   command->add_flag("--chat", options->asChat,
                     "Put the prompt into the model's chat template");
   command

@@ -241,6 +241,16 @@ static void addModelOptions(CLI::App &app, Options &options) {
       "On GPUs, run a sequence that is alone by the faster kernels of "
       "one token; they round differently, so that a text may depend on "
       "which other requests were served meanwhile");
+  app.add_option("--draft", options.settings.draft,
+                 "Guess tokens of a sequence that is alone, so that its text "
+                 "comes faster: 'lookup' in the text so far, or a module of a "
+                 "smaller model with the same tokenizer")
+      ->type_name("lookup|MODULE");
+  app.add_option("--draft-tokens", options.settings.pool.draftTokens,
+                 "Tokens that are guessed each time, at most 15; 0: as many as "
+                 "are worth it")
+      ->type_name("N")
+      ->capture_default_str();
   run::addTrustOption(app, options.settings.pool.trust);
   app.add_flag("--verify", options.settings.verify,
                "Compare the hash of every weight before serving");

@@ -41,6 +41,7 @@ struct State {
   Model model;
   std::unique_ptr<Session> session;
   std::unique_ptr<Conversation> conversation;
+  std::shared_ptr<Drafter> drafter;      ///< null: none
   std::shared_ptr<const TokenTrie> trie; ///< made for the first grammar
   std::mutex mutex;
 };
@@ -100,8 +101,9 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
 /// In the order of OPTIONS in gist/_options.py.
 using OptionValues =
     std::tuple<int64_t, float, uint32_t, float, float, uint64_t, float,
-               uint32_t, std::vector<nb::bytes>, bool, bool, nb::bytes,
-               nb::bytes>;
+               uint32_t, float, float, std::vector<std::pair<int32_t, float>>,
+               int64_t, std::vector<nb::bytes>, std::vector<int32_t>, bool,
+               bool, nb::bytes, nb::bytes>;
 
 /// Grammars are read without the session: a mistake ends nothing.
 static void readGrammar(const nb::bytes &schema, const nb::bytes &grammar,
@@ -128,10 +130,15 @@ static GenerateOptions readOptions(const OptionValues &values, State &state) {
   GenerateOptions options;
   nb::bytes schema, grammar;
   std::vector<nb::bytes> stops;
+  std::vector<std::pair<int32_t, float>> biases;
   std::tie(options.maxTokens, options.sampler.temperature, options.sampler.topK,
            options.sampler.topP, options.sampler.minP, options.sampler.seed,
-           options.sampler.repeatPenalty, options.sampler.repeatWindow, stops,
+           options.sampler.repeatPenalty, options.sampler.repeatWindow,
+           options.sampler.presencePenalty, options.sampler.frequencyPenalty,
+           biases, options.sampler.minTokens, stops, options.stopTokens,
            options.ignoreEnd, options.showSpecial, schema, grammar) = values;
+  for (const auto &[token, bias] : biases)
+    options.sampler.biases.push_back({token, bias});
   readGrammar(schema, grammar, state, options);
   for (const nb::bytes &stop : stops)
     options.stops.push_back(getString(stop));
@@ -148,6 +155,7 @@ static StreamHandle beginStream(const SessionHandle &handle,
   State &state = *kept;
   const Tokenizer &tokenizer = state.model.needTokenizer();
   GenerateOptions options = readOptions(values, state);
+  options.drafter = state.drafter;
   StreamHandle result{kept, nullptr};
   work(state, [&]() -> Status {
     GIST_TRY(start(state, tokenizer, options));
@@ -427,6 +435,23 @@ static nb::tuple describe(const SessionHandle &handle) {
                         makeText(state.session->target().name));
 }
 
+/// Drafts by look-up where there is no model.
+static void draftBy(const SessionHandle &handle, const Model *draft) {
+  std::shared_ptr<State> kept = needState(handle);
+  State &state = *kept;
+  const Tokenizer &tokenizer = state.model.needTokenizer();
+  work(state, [&]() -> Status {
+    GIST_TRY(DraftVerifier::check(*state.session));
+    std::unique_ptr<Drafter> drafter = makeLookupDrafter();
+    if (draft)
+      GIST_TRY(makeModuleDrafter(draft->module, *state.device, draft->isTrusted,
+                                 *state.model.module, state.session->capacity(),
+                                 tokenizer, drafter));
+    state.drafter = std::move(drafter);
+    return {};
+  });
+}
+
 void python::addSession(nb::module_ &m) {
   nb::class_<StreamHandle>(m, "Stream")
       .def("next", nextPiece)
@@ -445,6 +470,7 @@ void python::addSession(nb::module_ &m) {
       .def("reset", reset)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)
+      .def("draft_by", draftBy, nb::arg().none())
       .def("describe", describe)
       .def("close", [](SessionHandle &handle) { handle.state.reset(); });
   m.def("open_session", openSession);

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <sys/resource.h>
@@ -109,6 +110,18 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
   addTrustOption(command, options.trust);
 }
 
+/// Throws what the parser of the command line shows.
+static LogitBias parseBias(const std::string &text) {
+  LogitBias bias;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%d=%f%c", &bias.token, &bias.bias, &rest) != 2)
+    throw CLI::ValidationError("--logit-bias",
+                               "'" + text +
+                                   "' is not TOKEN=BIAS, a token's number and "
+                                   "what is added to its logit");
+  return bias;
+}
+
 void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
   command
       .add_option("--temperature", options.temperature,
@@ -141,6 +154,32 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
           "--repeat-window", options.repeatWindow,
           "How many of the last tokens --repeat-penalty looks at, those "
           "of the prompt included")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--presence-penalty", options.presencePenalty,
+                  "Take this from the logits of tokens that the answer has")
+      ->capture_default_str();
+  command
+      .add_option("--frequency-penalty", options.frequencyPenalty,
+                  "Take this from the logits of tokens for each time that the "
+                  "answer has them")
+      ->capture_default_str();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--logit-bias",
+          [&options](const std::vector<std::string> &texts) {
+            for (const std::string &text : texts)
+              options.biases.push_back(parseBias(text));
+          },
+          "Add BIAS to the logit of a token, -inf forbids it; may be given "
+          "several times")
+      ->type_name("TOKEN=BIAS")
+      ->expected(1)
+      ->take_all();
+  command
+      .add_option("--min-tokens", options.minTokens,
+                  "Tokens that the answer has before it may end by a token")
       ->type_name("N")
       ->capture_default_str();
   command.add_option("--seed", options.seed,

@@ -41,6 +41,12 @@ void run::printStatistics(const Runner &runner, const GenerateResult &result) {
                static_cast<long long>(result.decodedTokens),
                rate(static_cast<double>(result.decodedTokens),
                     result.decodeNanoseconds));
+  if (const DraftCounts &drafts = result.drafts; drafts.calls > 0)
+    std::fprintf(stderr,
+                 "drafts:   %10lld tokens, %6lld accepted, in %lld calls\n",
+                 static_cast<long long>(drafts.drafted),
+                 static_cast<long long>(drafts.accepted),
+                 static_cast<long long>(drafts.calls));
   std::fprintf(stderr, "finish:   %s after %zu tokens\n",
                toString(result.reason), result.tokens.size());
   MemoryUse use = runner.session->memoryUse();

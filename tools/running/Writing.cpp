@@ -32,7 +32,6 @@ Status run::compareWriting(Runner &model, Runner &reference,
                            "the modules have different vocabularies");
     int32_t token = 0;
     GIST_TRY(sampler.sample(logits, token));
-    sampler.see({&token, 1});
     written.parts[i * written.parts.size() / options.tokens].add(logits, other,
                                                                  token);
     written.tokens.push_back(token);

@@ -21,6 +21,8 @@ static constexpr const char *kJson = "application/json";
 static constexpr const char *kChatPath = "/v1/chat/completions";
 static constexpr const char *kCompletionPath = "/v1/completions";
 static constexpr const char *kEmbeddingPath = "/v1/embeddings";
+static constexpr const char *kTokenizePath = "/tokenize";
+static constexpr const char *kDetokenizePath = "/detokenize";
 static constexpr std::string_view kModelPath = "/v1/models/";
 
 static ApiError stoppingError() {
@@ -37,7 +39,9 @@ static const char *methodOf(const std::string &path) {
       {"/v1/models", "GET"},
       {kChatPath, "POST"},
       {kCompletionPath, "POST"},
-      {kEmbeddingPath, "POST"}};
+      {kEmbeddingPath, "POST"},
+      {kTokenizePath, "POST"},
+      {kDetokenizePath, "POST"}};
   for (const auto &[known, method] : kPaths)
     if (path == known)
       return method;
@@ -227,6 +231,8 @@ ApiError Api::answerPost(const Request &request, Response &response) {
   GIST_SERVE_TRY(readBody(request, body));
   Answering answering = request.path == kChatPath         ? &Api::chat
                         : request.path == kCompletionPath ? &Api::complete
+                        : request.path == kTokenizePath   ? &Api::tokenize
+                        : request.path == kDetokenizePath ? &Api::detokenize
                                                           : &Api::embed;
   return (this->*answering)(body, request, response);
 }
@@ -242,6 +248,18 @@ ApiError Api::findModel(const std::string &name, size_t &index) const {
           "There is no model '" + name + "' here; '/v1/models' lists them."};
 }
 
+ApiError Api::checkVocabulary(const Model &model,
+                              std::span<const int32_t> tokens,
+                              const char *param) {
+  int64_t size = model.module->spec().model.vocabSize;
+  for (int32_t token : tokens)
+    if (token < 0 || token >= size)
+      return ApiError::invalid(param, "Token " + std::to_string(token) +
+                                          " is outside a vocabulary of " +
+                                          std::to_string(size) + ".");
+  return {};
+}
+
 ApiError Api::encode(const Model &model, const Prompt &prompt,
                      const char *param, std::vector<int32_t> &tokens) const {
   if (const auto *text = std::get_if<std::string>(&prompt)) {
@@ -250,12 +268,7 @@ ApiError Api::encode(const Model &model, const Prompt &prompt,
     model.tokenizer.encode(*text, tokens);
   } else {
     tokens = std::get<std::vector<int32_t>>(prompt);
-    int64_t size = model.module->spec().model.vocabSize;
-    for (int32_t token : tokens)
-      if (token >= size)
-        return ApiError::invalid(param, "Token " + std::to_string(token) +
-                                            " is outside a vocabulary of " +
-                                            std::to_string(size) + ".");
+    GIST_SERVE_TRY(checkVocabulary(model, tokens, param));
   }
   if (tokens.empty())
     return ApiError::invalid(param, "'" + std::string(param) + "' is empty.");
@@ -263,8 +276,8 @@ ApiError Api::encode(const Model &model, const Prompt &prompt,
 }
 
 ApiError Api::submit(std::vector<Job> jobs,
-                     std::vector<std::shared_ptr<Ticket>> &tickets) const {
-  switch (engine.submit(std::move(jobs), tickets)) {
+                     std::shared_ptr<Ticket> &ticket) const {
+  switch (engine.submit(std::move(jobs), ticket)) {
   case Admission::Accepted:
     break;
   case Admission::Draining:
@@ -278,6 +291,15 @@ ApiError Api::submit(std::vector<Job> jobs,
             engine.retryAfter()};
   }
   return {};
+}
+
+void serve::reportIgnored(const std::vector<std::string> &names,
+                          HttpResponse &response) {
+  std::string list;
+  for (const std::string &name : names)
+    list += (list.empty() ? "" : ", ") + name;
+  if (!list.empty())
+    response.setHeader("X-Gist-Ignored", std::move(list));
 }
 
 bool serve::waitForEvent(Ticket &ticket, Event &event) {

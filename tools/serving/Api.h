@@ -15,7 +15,9 @@
 #include "tools/serving/Keys.h"
 #include "tools/serving/Requests.h"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace gist::serve {
 
@@ -53,6 +55,10 @@ private:
   ApiError findModel(const std::string &name, size_t &index) const;
   /// The same of a model that writes text.
   ApiError findWriter(const std::string &name, size_t &index) const;
+  /// Fails where a model does not have one of these tokens.
+  static ApiError checkVocabulary(const Model &model,
+                                  std::span<const int32_t> tokens,
+                                  const char *param);
   ApiError encode(const Model &model, const Prompt &prompt, const char *param,
                   std::vector<int32_t> &tokens) const;
   /// A job for an answer to `tokens`, which belong to `model`.
@@ -60,13 +66,16 @@ private:
                    std::vector<int32_t> tokens, const char *param,
                    int64_t defaultTokens, const std::string &client,
                    Job &job) const;
-  ApiError submit(std::vector<Job> jobs,
-                  std::vector<std::shared_ptr<Ticket>> &tickets) const;
+  ApiError submit(std::vector<Job> jobs, std::shared_ptr<Ticket> &ticket) const;
 
   ApiError chat(const Json &body, const Request &request, Response &response);
   ApiError complete(const Json &body, const Request &request,
                     Response &response);
   ApiError embed(const Json &body, const Request &request, Response &response);
+  ApiError tokenize(const Json &body, const Request &request,
+                    Response &response);
+  ApiError detokenize(const Json &body, const Request &request,
+                      Response &response);
 
   Engine &engine;
   Metrics &metrics;
@@ -74,8 +83,12 @@ private:
   const ApiOptions &options;
 };
 
-/// Waits for the next event of a job whose client may go away meanwhile; false
-/// when it did, and the job is cancelled then.
+/// Lists fields of a request that changed nothing, in a header.
+void reportIgnored(const std::vector<std::string> &names,
+                   HttpResponse &response);
+
+/// Waits for the next event of jobs whose client may go away meanwhile; false
+/// when it did, and the jobs are cancelled then.
 bool waitForEvent(Ticket &ticket, Event &event);
 
 /// The error for a client that has disconnected; not counted as a fault of the

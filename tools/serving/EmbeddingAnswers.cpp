@@ -14,6 +14,7 @@ using namespace gist::serve;
 ApiError Api::embed(const Json &body, const Request &from, Response &response) {
   EmbeddingRequest request;
   GIST_SERVE_TRY(readEmbedding(body, request));
+  reportIgnored(request.ignored, response);
   size_t index = 0;
   GIST_SERVE_TRY(findModel(request.model, index));
   const Model &model = *engine.models()[index];
@@ -46,13 +47,13 @@ ApiError Api::embed(const Json &body, const Request &from, Response &response) {
     }
     usage.promptTokens += tokens.size();
   }
-  std::vector<std::shared_ptr<Ticket>> tickets;
-  GIST_SERVE_TRY(submit(std::move(jobs), tickets));
+  std::shared_ptr<Ticket> ticket;
+  GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
   Json list = Json::array();
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     Event event;
-    if (!waitForEvent(*tickets[0], event))
+    if (!waitForEvent(*ticket, event))
       return goneError();
     if (event.failure != Failure::None)
       return failureError(event);

@@ -53,18 +53,12 @@ Engine::~Engine() {
 Admission Engine::submit(Job job, std::shared_ptr<Ticket> &ticket) {
   std::vector<Job> jobs;
   jobs.push_back(std::move(job));
-  std::vector<std::shared_ptr<Ticket>> tickets;
-  Admission admission = submit(std::move(jobs), tickets);
-  if (admission == Admission::Accepted)
-    ticket = std::move(tickets.front());
-  return admission;
+  return submit(std::move(jobs), ticket);
 }
 
 Admission Engine::submit(std::vector<Job> jobs,
-                         std::vector<std::shared_ptr<Ticket>> &tickets) {
-  std::vector<std::shared_ptr<Ticket>> made;
-  for (size_t i = 0; i < jobs.size(); ++i)
-    made.push_back(std::make_shared<Ticket>());
+                         std::shared_ptr<Ticket> &ticket) {
+  auto made = std::make_shared<Ticket>();
   {
     std::lock_guard lock(mutex);
     if (draining)
@@ -76,12 +70,12 @@ Admission Engine::submit(std::vector<Job> jobs,
       return Admission::Full;
     }
     for (size_t i = 0; i < jobs.size(); ++i)
-      arrived.push_back({std::move(jobs[i]), made[i], Clock::now()});
-    unfinished += made.size();
-    waitingCount += made.size();
+      arrived.push_back({std::move(jobs[i]), made, i, Clock::now()});
+    unfinished += jobs.size();
+    waitingCount += jobs.size();
   }
   news.notify_one();
-  tickets = std::move(made);
+  ticket = std::move(made);
   return Admission::Accepted;
 }
 
@@ -156,6 +150,11 @@ void Engine::step(Model &model, Lane &lane) {
     runPool(model, lane);
 }
 
+void Engine::tell(const Entry &entry, Event event) {
+  event.job = entry.number;
+  entry.ticket->push(std::move(event));
+}
+
 /// The last event of a job.
 void Engine::finish(Entry &entry, Event event) {
   event.finished = true;
@@ -167,7 +166,7 @@ void Engine::finish(Entry &entry, Event event) {
     metrics.count(Metrics::Counter::TimedOut);
   // Before the event, so that its receiver finds the engine idle.
   --unfinished;
-  entry.ticket->push(std::move(event));
+  tell(entry, std::move(event));
 }
 
 /// Whether the job was cancelled or its time is up; if so, finishes it.
@@ -223,7 +222,9 @@ void Engine::admit(Model &model, Lane &lane) {
       continue;
     }
     PoolRequest request = front.job.request;
-    request.stopTokens = model.endTokens;
+    request.stopTokens.insert(request.stopTokens.end(), model.endTokens.begin(),
+                              model.endTokens.end());
+    request.sampler.endTokens = request.stopTokens;
     SequenceId id = 0;
     Status status = model.pool->add(std::move(request), id);
     // Where others run there will be room when they have finished.
@@ -258,7 +259,7 @@ void Engine::embedNext(Model &model, Lane &lane) {
   }
   bool isLast = ++lane.nextText == entry.job.texts.size();
   if (!isLast && status.ok()) {
-    entry.ticket->push(std::move(event));
+    tell(entry, std::move(event));
     return;
   }
   finish(entry, std::move(event));
@@ -279,6 +280,10 @@ void Engine::runPool(Model &model, Lane &lane) {
                 after.prefixTokens - before.prefixTokens);
   metrics.count(Metrics::Counter::WrittenTokens,
                 after.writtenTokens - before.writtenTokens);
+  metrics.count(Metrics::Counter::DraftedTokens,
+                after.draftedTokens - before.draftedTokens);
+  metrics.count(Metrics::Counter::AcceptedTokens,
+                after.acceptedTokens - before.acceptedTokens);
   if (!status.ok()) {
     metrics.count(Metrics::Counter::DeviceErrors);
     failAll(model, lane, Failure::Broken, status.text);
@@ -328,7 +333,7 @@ void Engine::handle(Model &model, Lane &lane, PoolEvent &step) {
     event.why = step.status.text;
   }
   if (!isOver) {
-    running.entry.ticket->push(std::move(event));
+    tell(running.entry, std::move(event));
     return;
   }
   event.text += running.answer.finish();

@@ -41,7 +41,7 @@ struct Job {
   std::string client; ///< for fair queueing
   Clock::time_point deadline = Clock::time_point::max();
 
-  PoolRequest request = {}; ///< `stopTokens` are filled in
+  PoolRequest request = {}; ///< the model's end tokens are added
   std::vector<std::string> stops = {};
   bool continuesText = false;
 
@@ -60,6 +60,7 @@ enum class Failure {
 
 /// Something happened to a job.
 struct Event {
+  size_t job = 0;     ///< of those that were submitted together
   int32_t token = -1; ///< -1: no token, only text that had been held back
   std::string text;   ///< certain now; may be empty
   TokenLogprobs logprobs = {};
@@ -73,7 +74,8 @@ struct Event {
   std::string why = {}; ///< of a failure
 };
 
-/// The events of one job, from the engine's thread to the one that waits.
+/// The events of jobs that belong together, from the engine's thread to the one
+/// that waits.
 class Ticket {
 public:
   /// The next event, or false when none comes within `patience`.
@@ -113,8 +115,7 @@ public:
 
   Admission submit(Job job, std::shared_ptr<Ticket> &ticket);
   /// Several that belong together: all or none of them.
-  Admission submit(std::vector<Job> jobs,
-                   std::vector<std::shared_ptr<Ticket>> &tickets);
+  Admission submit(std::vector<Job> jobs, std::shared_ptr<Ticket> &ticket);
 
   /// Seconds after which a client that was refused may come again.
   int retryAfter() const;
@@ -132,6 +133,7 @@ private:
   struct Entry {
     Job job;
     std::shared_ptr<Ticket> ticket;
+    size_t number = 0; ///< among the jobs of the ticket
     Clock::time_point submitted;
   };
   /// A job that has begun.
@@ -160,6 +162,7 @@ private:
   void handle(Model &model, Lane &lane, PoolEvent &event);
   void failAll(Model &model, Lane &lane, Failure failure,
                const std::string &why);
+  void tell(const Entry &entry, Event event);
   void finish(Entry &entry, Event event);
   bool isOver(Entry &entry, Clock::time_point now);
   void publish();

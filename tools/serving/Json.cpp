@@ -127,7 +127,8 @@ std::optional<std::string> Fields::text(std::string_view name) {
 
 void Fields::ignore(std::initializer_list<std::string_view> names) {
   for (std::string_view name : names)
-    asked.emplace(name);
+    if (find(name))
+      without.push_back(fullName(name));
 }
 
 void Fields::refuse(std::string_view name, const char *why,

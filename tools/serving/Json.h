@@ -22,6 +22,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gist::serve {
 
@@ -55,6 +56,8 @@ public:
 
   /// Fields that change nothing in the answer.
   void ignore(std::initializer_list<std::string_view> names);
+  /// Those of them that are there.
+  const std::vector<std::string> &ignored() const { return without; }
   /// A field that would change the answer in a way that this server cannot;
   /// `neutral` is the value that changes nothing, besides null.
   void refuse(std::string_view name, const char *why, const Json &neutral = {});
@@ -72,6 +75,7 @@ private:
   const Json &object;
   std::string where;
   std::set<std::string, std::less<>> asked;
+  std::vector<std::string> without;
   ApiError first;
 };
 

@@ -26,6 +26,8 @@ static constexpr Name kCounters[] = {
     {"gist_written_tokens_total", "Tokens that were written."},
     {"gist_prefix_tokens_total",
      "Tokens of prompts that were taken over from an earlier sequence."},
+    {"gist_drafted_tokens_total", "Tokens that were guessed."},
+    {"gist_accepted_tokens_total", "Guessed tokens that were right."},
     {"gist_cancelled_total", "Requests whose client went away."},
     {"gist_refused_total", "Requests that a full queue refused."},
     {"gist_timed_out_total", "Requests that took longer than they may."},

@@ -28,6 +28,8 @@ public:
     PromptTokens,
     WrittenTokens,
     PrefixTokens,
+    DraftedTokens,
+    AcceptedTokens,
     Cancelled,
     Refused,
     TimedOut,

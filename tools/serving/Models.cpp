@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/serving/Models.h"
+#include "tools/running/Drafts.h"
 #include "tools/running/Embedding.h"
 #include "tools/serving/OneByOne.h"
 
@@ -39,8 +40,18 @@ Status ModelFile::parse(const std::string &text, ModelFile &result) {
 /// otherwise one after the other.
 static Status openPool(Model &model, const ModelSettings &settings,
                        Device &device, std::string &note) {
-  Status status = Pool::create(model.module, device, settings.pool, model.pool);
-  if (status.code != Code::Unsupported)
+  PoolOptions options = settings.pool;
+  if (!settings.draft.empty()) {
+    uint32_t symbol = model.module->findSymbol(kSymbolCapacity);
+    int64_t context = options.context;
+    if (context == 0 && symbol != kNone)
+      context = model.module->spec().symbols[symbol].initial;
+    GIST_TRY(run::openDrafter(settings.draft, device, options.trust,
+                              *model.module, context, model.tokenizer,
+                              options.drafter));
+  }
+  Status status = Pool::create(model.module, device, options, model.pool);
+  if (status.code != Code::Unsupported || options.drafter)
     return status;
   note = "its sequences run one after the other: " + status.text;
   return createOneByOne(model.module, device, settings.pool, settings.ranks,
@@ -76,12 +87,8 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
     GIST_TRY(openPool(*model, settings, device, note).in(file.path));
     model->context = model->pool->capacity();
     model->scores = has(kEntryScore);
+    model->endTokens = endTokensOf(*model->module, model->tokenizer);
     model->trie = std::make_shared<const TokenTrie>(model->tokenizer);
-    for (int64_t token : spec.model.stopTokens)
-      model->endTokens.push_back(static_cast<int32_t>(token));
-    for (size_t i = 0; i < model->tokenizer.vocabSize(); ++i)
-      if (model->tokenizer.isStop(static_cast<int32_t>(i)))
-        model->endTokens.push_back(static_cast<int32_t>(i));
   }
   if (has(kEntryEmbed)) {
     if (model->module->ranks().count > 1)

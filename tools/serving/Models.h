@@ -52,7 +52,8 @@ struct ModelFile {
 
 struct ModelSettings {
   PoolOptions pool;
-  bool verify = false;           ///< compare the hash of every weight
+  bool verify = false; ///< compare the hash of every weight
+  std::string draft;   ///< "lookup", or the module that drafts; empty: none
   Communicator *ranks = nullptr; ///< of a module that several share
 };
 

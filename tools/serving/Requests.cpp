@@ -10,30 +10,97 @@
 #include "runtime/grammar/JsonSchema.h"
 #include "runtime/support/Json.h"
 
+#include <charconv>
+#include <cmath>
+
 using namespace gist;
 using namespace gist::serve;
 
 static constexpr int64_t kMaxTokenCount = 1 << 30;
 
-static void readStops(Fields &fields, std::vector<std::string> &stops) {
-  const Json *value = fields.find("stop");
-  if (!value)
-    return;
-  bool isValid = value->is_string() || value->is_array();
-  if (value->is_string())
-    stops.push_back(value->get<std::string>());
-  for (size_t i = 0; isValid && value->is_array() && i < value->size(); ++i) {
-    isValid = (*value)[i].is_string() && i < kMaxStops;
-    if (isValid)
-      stops.push_back((*value)[i].get<std::string>());
+/// Token ids; which of them there are depends on the model.
+static bool readTokens(const Json &list, std::vector<int32_t> &tokens) {
+  for (const Json &item : list) {
+    int64_t token = integerOf(item).value_or(-1);
+    if (token < 0 || token > INT32_MAX)
+      return false;
+    tokens.push_back(static_cast<int32_t>(token));
   }
-  for (const std::string &stop : stops)
+  return true;
+}
+
+/// Texts and tokens that end an answer: `stop` may have both.
+static void readStops(Fields &fields, TextRequest &request) {
+  const Json *value = fields.find("stop");
+  bool isValid = true;
+  auto add = [&](const Json &item) {
+    if (item.is_string())
+      request.stops.push_back(item.get<std::string>());
+    else
+      isValid = isValid && readTokens(Json::array({item}), request.stopTokens);
+  };
+  if (value && value->is_array()) {
+    isValid = value->size() <= kMaxStops;
+    for (size_t i = 0; isValid && i < value->size(); ++i)
+      add((*value)[i]);
+  } else if (value) {
+    isValid = value->is_string();
+    add(*value);
+  }
+  for (const std::string &stop : request.stops)
     isValid = isValid && !stop.empty() && stop.size() <= kMaxStopBytes;
   if (!isValid)
     fields.fail(ApiError::invalid(
         "stop", "'stop' is not a string or a list of at most " +
                     std::to_string(kMaxStops) + " strings of 1 to " +
-                    std::to_string(kMaxStopBytes) + " bytes."));
+                    std::to_string(kMaxStopBytes) + " bytes and tokens."));
+  const Json *tokens = fields.find("stop_token_ids");
+  if (tokens && (!tokens->is_array() || tokens->size() > kMaxStops ||
+                 !readTokens(*tokens, request.stopTokens)))
+    fields.fail(ApiError::invalid("stop_token_ids",
+                                  "'stop_token_ids' is not a list of at most " +
+                                      std::to_string(kMaxStops) + " tokens."));
+}
+
+/// An object with token ids as names and numbers from -100 to 100.
+static void readBiases(Fields &fields, std::vector<LogitBias> &biases) {
+  const Json *value = fields.find("logit_bias");
+  if (!value)
+    return;
+  bool isValid = value->is_object() && value->size() <= kMaxBiases;
+  for (auto at = value->begin(); isValid && at != value->end(); ++at) {
+    LogitBias bias;
+    const std::string &name = at.key();
+    auto [end, error] =
+        std::from_chars(name.data(), name.data() + name.size(), bias.token);
+    isValid = error == std::errc() && end == name.data() + name.size() &&
+              bias.token >= 0 && at->is_number() &&
+              std::abs(at->get<double>()) <= 100;
+    if (isValid)
+      bias.bias = at->get<float>();
+    biases.push_back(bias);
+  }
+  if (!isValid)
+    fields.fail(ApiError::invalid(
+        "logit_bias", "'logit_bias' is not an object of at most " +
+                          std::to_string(kMaxBiases) +
+                          " tokens with numbers from -100 to 100."));
+}
+
+/// What changes logits before a token is drawn.
+static void readAdjustments(Fields &fields, SamplerOptions &sampler) {
+  auto penalty = [&](const char *name) {
+    return static_cast<float>(fields.number(name, -2, 2).value_or(0));
+  };
+  sampler.presencePenalty = penalty("presence_penalty");
+  sampler.frequencyPenalty = penalty("frequency_penalty");
+  // Of all tokens so far, as servers that have the field mean it.
+  sampler.repeatPenalty = static_cast<float>(
+      fields.number("repetition_penalty", 0.01, 10).value_or(1));
+  sampler.repeatWindow = UINT32_MAX;
+  readBiases(fields, sampler.biases);
+  sampler.minTokens =
+      fields.integer("min_tokens", 0, kMaxTokenCount).value_or(0);
 }
 
 static void readStreaming(Fields &fields, TextRequest &request) {
@@ -70,15 +137,14 @@ static void readCommon(Fields &fields, TextRequest &request) {
   sampler.minP = static_cast<float>(fields.number("min_p", 0, 1).value_or(0));
   if (auto seed = fields.integer("seed", INT64_MIN, INT64_MAX))
     request.seed = static_cast<uint64_t>(*seed);
-  readStops(fields, request.stops);
+  readAdjustments(fields, sampler);
+  readStops(fields, request);
   readStreaming(fields, request);
-  fields.refuse("n", "a request has one answer; send several requests", 1);
-  fields.refuse("frequency_penalty", "penalties do not count tokens here", 0);
-  fields.refuse("presence_penalty", "penalties do not count tokens here", 0);
-  fields.refuse("logit_bias", "logits cannot be changed", Json::object());
-  // Fields about the user and billing.
+  request.answers = fields.integer("n", 1, kMaxAnswers).value_or(1);
+  // Fields about the user, billing and what a server should keep.
   fields.ignore({"user", "metadata", "service_tier", "safety_identifier",
-                 "prompt_cache_key", "prompt_cache_retention"});
+                 "prompt_cache_key", "prompt_cache_retention", "keep_alive",
+                 "cache_prompt", "priority", "request_id"});
 }
 
 static ApiError refusedFormat(const Status &status) {
@@ -233,24 +299,14 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
   readFormat(fields, request.grammar);
   fields.refuse("modalities", "answers are text alone", Json::array({"text"}));
   fields.refuse("audio", "answers are text alone");
-  fields.refuse("reasoning_effort", "models here have no such setting");
-  fields.refuse("verbosity", "models here have no such setting");
   fields.refuse("web_search_options", "this server searches nothing");
   fields.refuse("store", "this server stores nothing", false);
-  // They affect how an answer is computed, not the answer.
-  fields.ignore({"parallel_tool_calls", "prediction"});
+  // They affect how an answer is computed, not the answer; or they ask for a
+  // length, of models that were trained for such fields.
+  fields.ignore(
+      {"parallel_tool_calls", "prediction", "reasoning_effort", "verbosity"});
+  request.ignored = fields.ignored();
   return fields.finish();
-}
-
-/// Token ids; the model checks their range.
-static bool readTokens(const Json &list, std::vector<int32_t> &tokens) {
-  for (const Json &item : list) {
-    int64_t token = integerOf(item).value_or(-1);
-    if (token < 0 || token > INT32_MAX)
-      return false;
-    tokens.push_back(static_cast<int32_t>(token));
-  }
-  return true;
 }
 
 /// A text, tokens, or a list of either.
@@ -306,12 +362,23 @@ ApiError serve::readCompletion(const Json &body, CompletionRequest &request) {
   if (logprobs && !(logprobs->is_boolean() && !logprobs->get<bool>()))
     request.logprobs = static_cast<int32_t>(
         fields.integer("logprobs", 0, kMaxTopLogprobs).value_or(-1));
-  fields.refuse("best_of", "a request has one answer", 1);
-  fields.refuse("suffix", "models here write what follows a text", "");
-  if (request.stream && request.prompts.size() > 1)
+  request.bestOf =
+      fields.integer("best_of", 1, kMaxAnswers).value_or(request.answers);
+  if (request.bestOf < request.answers)
+    fields.fail(ApiError::invalid("best_of", "'best_of' is less than 'n'."));
+  if (request.bestOf > request.answers && request.stream)
     fields.fail(ApiError::unsupported(
-        "stream", "'stream' is not supported for several prompts: send "
-                  "several requests."));
+        "best_of", "'best_of' is not supported with 'stream': which answers "
+                   "are best is known at their end."));
+  auto prompts = static_cast<int64_t>(request.prompts.size());
+  if (prompts * request.bestOf > kMaxAnswers)
+    fields.fail(ApiError::invalid(
+        request.bestOf > request.answers ? "best_of" : "n",
+        "The request asks for " + std::to_string(prompts * request.bestOf) +
+            " answers to " + std::to_string(prompts) +
+            " prompts; expected at most " + std::to_string(kMaxAnswers) + "."));
+  fields.refuse("suffix", "models here write what follows a text", "");
+  request.ignored = fields.ignored();
   return fields.finish();
 }
 
@@ -325,6 +392,46 @@ ApiError serve::readEmbedding(const Json &body, EmbeddingRequest &request) {
         "encoding_format", "'encoding_format' is not 'float' or 'base64'."));
   request.base64 = format == "base64";
   request.dimensions = fields.integer("dimensions", 1, kMaxTokenCount);
-  fields.ignore({"user"});
+  fields.ignore({"user", "keep_alive"});
+  request.ignored = fields.ignored();
+  return fields.finish();
+}
+
+ApiError serve::readTokenize(const Json &body, TokenizeRequest &request) {
+  Fields fields(body);
+  request.model = fields.text("model").value_or("");
+  // Two servers have this path, with two names for the text. Special tokens
+  // are added to a `prompt`, and not to a `content`.
+  auto prompt = fields.text("prompt"), content = fields.text("content");
+  bool isChat = fields.find("messages") != nullptr;
+  if (!fields.failed() &&
+      prompt.has_value() + content.has_value() + isChat != 1)
+    fields.fail(ApiError::invalid("prompt",
+                                  "The request does not have one of 'prompt', "
+                                  "'content' and 'messages'."));
+  request.input = prompt.value_or(content.value_or(""));
+  if (isChat)
+    fields.fail(readMessages(
+        fields, request.input.emplace<std::vector<ChatMessage>>()));
+  auto special = fields.boolean("add_special_tokens");
+  auto older = fields.boolean("add_special");
+  request.addSpecial = special.value_or(older.value_or(!content));
+  request.addAnswer = fields.boolean("add_generation_prompt").value_or(true);
+  request.withTexts = fields.boolean("return_token_strs").value_or(false);
+  fields.refuse("with_pieces", "'return_token_strs' gives the texts of tokens",
+                false);
+  fields.ignore({"parse_special"}); // Names of special tokens are always read.
+  request.ignored = fields.ignored();
+  return fields.finish();
+}
+
+ApiError serve::readDetokenize(const Json &body, DetokenizeRequest &request) {
+  Fields fields(body);
+  request.model = fields.text("model").value_or("");
+  const Json *tokens = fields.find("tokens");
+  if (!tokens || !tokens->is_array() || !readTokens(*tokens, request.tokens))
+    fields.fail(
+        ApiError::invalid("tokens", "'tokens' is not a list of tokens."));
+  request.ignored = fields.ignored();
   return fields.finish();
 }

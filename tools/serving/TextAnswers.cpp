@@ -11,6 +11,7 @@
 #include "runtime/text/ChatPrompt.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace gist;
@@ -46,7 +47,13 @@ ApiError Api::makeJob(const TextRequest &request, size_t index,
       std::any_of(tokens.begin(), tokens.end(), [&](int32_t token) {
         return !model.tokenizer.isSpecial(token);
       });
+  std::vector<int32_t> biased;
+  for (const LogitBias &bias : request.sampler.biases)
+    biased.push_back(bias.token);
+  GIST_SERVE_TRY(checkVocabulary(model, biased, "logit_bias"));
+  GIST_SERVE_TRY(checkVocabulary(model, request.stopTokens, "stop"));
   job.stops = request.stops;
+  job.request.stopTokens = request.stopTokens;
   job.request.tokens = std::move(tokens);
   job.request.maxTokens = std::min(wanted, room);
   job.request.sampler = request.sampler;
@@ -72,6 +79,16 @@ static ApiError useGrammar(const TextRequest &request, const Model &model,
                                  "'response_format': " + status.text + ".");
 }
 
+/// Copies the last job, so that there are `count` of it. Each draws by a seed
+/// of its own; the first is as if it were alone.
+static void repeatJob(size_t count, std::vector<Job> &jobs) {
+  for (size_t i = 1; i < count; ++i) {
+    Job job = jobs.back();
+    ++job.request.sampler.seed;
+    jobs.push_back(std::move(job));
+  }
+}
+
 namespace {
 /// One answer as it grows: how its parts look, whole or in pieces.
 class Growing {
@@ -95,8 +112,10 @@ public:
       if (nextPrompt < promptTokens.size())
         addPromptToken(&logprobs);
     pending += event.text;
-    if (event.token >= 0)
+    if (event.token >= 0) {
       ++written;
+      logprobSum += static_cast<double>(event.logprobs.logprob);
+    }
     // The token that ends an answer is not part of it.
     if (event.token >= 0 && !event.isEnd && wantsLogprobs) {
       if (isChat)
@@ -140,6 +159,10 @@ public:
   }
 
   size_t writtenTokens() const { return written; }
+  /// How likely the answer is, by token; of events with probabilities.
+  double meanLogprob() const {
+    return logprobSum / static_cast<double>(std::max<size_t>(written, 1));
+  }
 
 private:
   void addPromptToken(const TokenLogprobs *logprobs) {
@@ -156,26 +179,27 @@ private:
   CompletionLogprobs lists;
   std::vector<int32_t> promptTokens;
   size_t nextPrompt = 0, written = 0;
+  double logprobSum = 0;
   const char *reason = "length";
 };
 
-/// An answer that is sent as it is written. When it ends for any reason, its
-/// job is cancelled.
+/// Answers that are sent as they are written. When they end for any reason,
+/// their jobs are cancelled.
 struct Stream {
   std::shared_ptr<Ticket> ticket;
   AnswerHead head;
-  Growing answer;
+  std::vector<Growing> answers;
   Usage usage;
-  bool includeUsage = false, hasBegun = false;
+  bool includeUsage = false;
+  size_t begun = 0, finished = 0; ///< answers
   Clock::time_point lastSent = Clock::now();
 
   ~Stream() { ticket->cancel(); }
 
-  /// One part of the answer.
+  /// One part of an answer.
   std::string part(Json choice) const {
     Json body = head.fields(/*isChunk=*/true);
-    if (!choice.is_null())
-      body["choices"].push_back(std::move(choice));
+    body["choices"].push_back(std::move(choice));
     // With usage at the end, all parts have the field.
     if (includeUsage)
       body["usage"] = nullptr;
@@ -184,16 +208,30 @@ struct Stream {
 
   /// The text of the next events, and whether they are the last.
   bool next(std::string &text);
+  /// What comes after all answers.
+  std::string end();
 };
 } // namespace
 
+std::string Stream::end() {
+  std::string text;
+  if (includeUsage) {
+    for (const Growing &answer : answers)
+      usage.writtenTokens += answer.writtenTokens();
+    Json body = head.fields(/*isChunk=*/true);
+    body["usage"] = usageBody(usage);
+    text += streamEvent(body);
+  }
+  return text + kStreamEnd;
+}
+
 bool Stream::next(std::string &text) {
-  if (!hasBegun && head.isChat)
-    text += part({{"index", 0},
-                  {"delta", {{"role", "assistant"}, {"content", ""}}},
-                  {"logprobs", nullptr},
-                  {"finish_reason", nullptr}});
-  hasBegun = true;
+  for (; begun < answers.size(); ++begun)
+    if (head.isChat)
+      text += part({{"index", begun},
+                    {"delta", {{"role", "assistant"}, {"content", ""}}},
+                    {"logprobs", nullptr},
+                    {"finish_reason", nullptr}});
   Event event;
   if (!ticket->wait(event, std::chrono::milliseconds(100))) {
     if (Clock::now() - lastSent > kSilence)
@@ -204,19 +242,16 @@ bool Stream::next(std::string &text) {
     text += streamEvent(errorBody(failureError(event))) + kStreamEnd;
     return true;
   }
+  Growing &answer = answers[event.job];
   answer.take(event);
   if (answer.hasNews())
-    text += part(answer.choice(0, /*isChunk=*/true, /*isLast=*/false));
+    text += part(answer.choice(event.job, /*isChunk=*/true, /*isLast=*/false));
   if (!event.finished)
     return false;
-  text += part(answer.choice(0, /*isChunk=*/true, /*isLast=*/true));
-  if (includeUsage) {
-    usage.writtenTokens = answer.writtenTokens();
-    Json body = head.fields(/*isChunk=*/true);
-    body["usage"] = usageBody(usage);
-    text += streamEvent(body);
-  }
-  text += kStreamEnd;
+  text += part(answer.choice(event.job, /*isChunk=*/true, /*isLast=*/true));
+  if (++finished < answers.size())
+    return false;
+  text += end();
   return true;
 }
 
@@ -233,19 +268,47 @@ static void sendStream(std::shared_ptr<Stream> stream, HttpResponse &response) {
   };
 }
 
-/// Waits until an answer is complete.
-static ApiError collect(Ticket &ticket, Growing &answer) {
-  while (true) {
+/// Waits until all answers are complete.
+static ApiError collect(Ticket &ticket, std::vector<Growing> &answers) {
+  for (size_t left = answers.size(); left > 0;) {
     Event event;
     // The client has disconnected, so the answer is not read.
     if (!waitForEvent(ticket, event))
       return goneError();
-    if (event.failure != Failure::None)
+    if (event.failure != Failure::None) {
+      // Where one failed, nobody waits for the others.
+      ticket.cancel();
       return failureError(event);
-    answer.take(event);
-    if (event.finished)
-      return {};
+    }
+    answers[event.job].take(event);
+    left -= event.finished ? 1 : 0;
   }
+  return {};
+}
+
+/// The body of answers that are complete: of each prompt, which has `written`
+/// of them, the `wanted` that are most likely by token.
+static std::string wholeBody(const AnswerHead &head, Usage usage,
+                             std::vector<Growing> &answers, size_t written,
+                             size_t wanted) {
+  Json result = head.fields(/*isChunk=*/false);
+  Json &choices = result["choices"];
+  for (size_t first = 0; first < answers.size(); first += written) {
+    std::vector<size_t> order(written);
+    std::iota(order.begin(), order.end(), first);
+    // Of equal ones the first, as they were written.
+    if (wanted < written)
+      std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return std::pair(-answers[a].meanLogprob(), a) <
+               std::pair(-answers[b].meanLogprob(), b);
+      });
+    for (size_t i = 0; i < wanted; ++i)
+      choices.push_back(answers[order[i]].choice(choices.size(), false, true));
+  }
+  for (const Growing &answer : answers)
+    usage.writtenTokens += answer.writtenTokens();
+  result["usage"] = usageBody(usage);
+  return writeJson(result) + "\n";
 }
 
 ApiError Api::findWriter(const std::string &name, size_t &index) const {
@@ -286,23 +349,22 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   // An answer does not go on with the text of the prompt.
   jobs[0].continuesText = false;
   GIST_SERVE_TRY(useGrammar(request, model, jobs[0]));
-  std::vector<std::shared_ptr<Ticket>> tickets;
-  GIST_SERVE_TRY(submit(std::move(jobs), tickets));
+  repeatJob(static_cast<size_t>(request.answers), jobs);
+  std::vector<Growing> answers(
+      jobs.size(), Growing(model, /*isChat=*/true, request.logprobs >= 0));
+  std::shared_ptr<Ticket> ticket;
+  GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
   AnswerHead head = AnswerHead::make(/*isChat=*/true, model.name);
-  Growing answer(model, /*isChat=*/true, request.logprobs >= 0);
+  reportIgnored(request.ignored, response);
   if (request.stream) {
-    sendStream(std::make_shared<Stream>(tickets[0], head, std::move(answer),
-                                        usage, request.includeUsage),
+    sendStream(std::make_shared<Stream>(ticket, head, std::move(answers), usage,
+                                        request.includeUsage),
                response);
     return {};
   }
-  GIST_SERVE_TRY(collect(*tickets[0], answer));
-  Json result = head.fields(/*isChunk=*/false);
-  result["choices"].push_back(answer.choice(0, false, true));
-  usage.writtenTokens = answer.writtenTokens();
-  result["usage"] = usageBody(usage);
-  response.setBody(writeJson(result) + "\n", "application/json");
+  GIST_SERVE_TRY(collect(*ticket, answers));
+  response.setBody(wholeBody(head, usage, answers, 1, 1), "application/json");
   return {};
 }
 
@@ -320,48 +382,46 @@ ApiError Api::complete(const Json &body, const Request &from,
         "echo", "The model '" + model.name +
                     "' gives no probabilities of prompts: it was compiled "
                     "with 'gist-compile --logits=last'.");
-  std::vector<Job> jobs(request.prompts.size());
+  std::vector<Job> jobs;
   std::vector<Growing> answers;
   Usage usage;
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const Prompt &prompt = request.prompts[i];
+  auto written = static_cast<size_t>(request.bestOf);
+  auto wanted = static_cast<size_t>(request.answers);
+  for (const Prompt &prompt : request.prompts) {
     std::vector<int32_t> tokens;
     GIST_SERVE_TRY(encode(model, prompt, "prompt", tokens));
     usage.promptTokens += tokens.size();
-    answers.emplace_back(model, /*isChat=*/false, wantsLogprobs);
+    Growing answer(model, /*isChat=*/false, wantsLogprobs);
     if (request.echo) {
       const auto *text = std::get_if<std::string>(&prompt);
-      answers.back().echo(text ? *text : model.tokenizer.decode(tokens), tokens,
-                          wantsLogprobs);
+      answer.echo(text ? *text : model.tokenizer.decode(tokens), tokens,
+                  wantsLogprobs);
     }
+    for (size_t i = 0; i < written; ++i)
+      answers.push_back(answer);
+    Job &job = jobs.emplace_back();
     GIST_SERVE_TRY(makeJob(request, index, std::move(tokens), "prompt",
-                           kCompletionTokens, clientOf(from), jobs[i]));
+                           kCompletionTokens, clientOf(from), job));
     if (request.echo)
-      jobs[i].request.promptLogprobs = request.logprobs;
+      job.request.promptLogprobs = request.logprobs;
+    // The best answers are the most likely.
+    if (wanted < written)
+      job.request.logprobs = std::max(request.logprobs, 0);
+    repeatJob(written, jobs);
   }
-  std::vector<std::shared_ptr<Ticket>> tickets;
-  GIST_SERVE_TRY(submit(std::move(jobs), tickets));
+  std::shared_ptr<Ticket> ticket;
+  GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
   AnswerHead head = AnswerHead::make(/*isChat=*/false, model.name);
+  reportIgnored(request.ignored, response);
   if (request.stream) {
-    sendStream(std::make_shared<Stream>(tickets[0], head, std::move(answers[0]),
-                                        usage, request.includeUsage),
+    sendStream(std::make_shared<Stream>(ticket, head, std::move(answers), usage,
+                                        request.includeUsage),
                response);
     return {};
   }
-  Json result = head.fields(/*isChunk=*/false);
-  ApiError error;
-  for (size_t i = 0; i < answers.size() && error.ok(); ++i) {
-    error = collect(*tickets[i], answers[i]);
-    result["choices"].push_back(answers[i].choice(i, false, true));
-    usage.writtenTokens += answers[i].writtenTokens();
-  }
-  // After one failure the others are cancelled.
-  if (!error.ok())
-    for (const auto &ticket : tickets)
-      ticket->cancel();
-  GIST_SERVE_TRY(std::move(error));
-  result["usage"] = usageBody(usage);
-  response.setBody(writeJson(result) + "\n", "application/json");
+  GIST_SERVE_TRY(collect(*ticket, answers));
+  response.setBody(wholeBody(head, usage, answers, written, wanted),
+                   "application/json");
   return {};
 }

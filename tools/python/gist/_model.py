@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,14 @@ class Model:
         names = ", ".join(name for name, _ in self.targets)
         return f"<gist.Model {self.name or self.architecture} for {names}>"
 
-    def session(self, **options: Unpack[SessionOptions]) -> Session:
-        """Opens a session."""
+    def session(
+        self, *, draft: Literal["lookup"] | Model | None = None, **options: Unpack[SessionOptions]
+    ) -> Session:
+        """Opens a session.
+
+        With `draft`, tokens are guessed and the same answers come faster: by
+        "lookup" in the text so far, or by a smaller model with the same tokenizer.
+        """
         defaults: dict[str, Any] = {
             "device": self._default_device(),
             "threads": 0,
@@ -88,7 +94,12 @@ class Model:
         check_names(options, defaults)
         values = {**defaults, **options}
         values["library"] = to_path(values["library"])
-        return Session(_runtime.open_session(self._native, *values.values()), self._native)
+        session = _runtime.open_session(self._native, *values.values())
+        if draft is not None:
+            if draft != "lookup" and not isinstance(draft, Model):
+                raise TypeError(f"expected draft to be 'lookup' or a Model, got {draft!r}")
+            session.draft_by(draft._native if isinstance(draft, Model) else None)
+        return Session(session, self._native)
 
     def _default_device(self) -> str:
         devices = [device for _, device in self.targets]

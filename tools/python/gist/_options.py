@@ -66,7 +66,11 @@ class GenerateOptions(TypedDict, total=False):
     seed: int  #: the same seed draws the same answer
     repeat_penalty: float  #: above 1: tokens of late are less likely
     repeat_window: int  #: how many tokens count as of late
-    stop: str | Iterable[str]  #: texts that end the answer
+    presence_penalty: float  #: taken from the logits of tokens that the answer has
+    frequency_penalty: float  #: the same for each time that it has them
+    logit_bias: Mapping[int, float]  #: added to logits of tokens; -inf forbids one
+    min_tokens: int  #: tokens that the answer has before a token may end it
+    stop: str | int | Iterable[str | int]  #: texts and tokens that end the answer
     ignore_end: bool  #: go on after the model's end token
     show_special: bool  #: special tokens appear as text
     schema: str | Mapping[str, Any]  #: the answer is JSON that is valid for this schema
@@ -94,7 +98,12 @@ _DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "repeat_penalty": 1.0,
     "repeat_window": 64,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "logit_bias": {},
+    "min_tokens": 0,
     "stop": (),
+    "stop_tokens": (),
     "ignore_end": False,
     "show_special": False,
     "schema": "",
@@ -111,10 +120,13 @@ def check_names(given: Mapping[str, Any], known: Iterable[str]) -> None:
 
 def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     """The values of all options, in the order that the extension wants."""
-    check_names(options, _DEFAULTS)
+    check_names(options, [name for name in _DEFAULTS if name != "stop_tokens"])
     values = {**_DEFAULTS, **options}
-    stop = values["stop"]
-    values["stop"] = [to_utf8(text) for text in ([stop] if isinstance(stop, str) else stop)]
+    values["logit_bias"] = list(values["logit_bias"].items())
+    stops = values["stop"]
+    stops = [stops] if isinstance(stops, (str, int)) else list(stops)
+    values["stop_tokens"] = [stop for stop in stops if isinstance(stop, int)]
+    values["stop"] = [to_utf8(stop) for stop in stops if not isinstance(stop, int)]
     schema = values["schema"]
     values["schema"] = to_utf8(schema if isinstance(schema, str) else json.dumps(schema))
     values["grammar"] = to_utf8(values["grammar"])
