@@ -55,11 +55,10 @@ Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
   if (!parseStorage(storage, as))
     return refuse();
   // Only the formats that calibration supports. GPUs have blocks as stored.
-  bool isInBlocks =
-      as.format == WeightFormat::Q4_1 || as.format == WeightFormat::Q8_0;
-  bool isKnown =
-      isInBlocks || (!as.packing && (as.format == WeightFormat::F32 ||
-                                     as.format == WeightFormat::F16));
+  bool isKnown = as.format == WeightFormat::Q8_0 ||
+                 (as.packing ? as.format == WeightFormat::Q4_1
+                             : as.format == WeightFormat::F32 ||
+                                   as.format == WeightFormat::F16);
   const FormatInfo &info = formatInfo(as.format);
   if (!isKnown || numbers.cols() % info.blockLength != 0)
     return refuse();
