@@ -13,9 +13,9 @@
 using namespace gist;
 
 namespace {
-class Parser {
+class NotationParser {
 public:
-  explicit Parser(std::string_view text) : cursor(text) {}
+  explicit NotationParser(std::string_view text) : cursor(text) {}
 
   Status parse(Grammar &result);
 
@@ -43,7 +43,7 @@ private:
 } // namespace
 
 /// White space, ends of lines and comments.
-void Parser::skipSpace() {
+void NotationParser::skipSpace() {
   while (!cursor.atEnd()) {
     char c = cursor.peek();
     if (c == '#') {
@@ -58,7 +58,7 @@ void Parser::skipSpace() {
 }
 
 /// Letters, digits, - and _; empty where none is next.
-std::string_view Parser::takeName() {
+std::string_view NotationParser::takeName() {
   std::string_view rest = cursor.rest();
   size_t size = 0;
   while (size < rest.size()) {
@@ -74,7 +74,7 @@ std::string_view Parser::takeName() {
 }
 
 /// Whether `name ::=` is next.
-bool Parser::beginsRule() {
+bool NotationParser::beginsRule() {
   TextCursor before = cursor;
   bool found = !takeName().empty();
   skipSpace();
@@ -83,14 +83,14 @@ bool Parser::beginsRule() {
   return found;
 }
 
-Grammar::Id Parser::ruleOf(std::string_view name) {
+Grammar::Id NotationParser::ruleOf(std::string_view name) {
   auto at = rules.find(name);
   if (at == rules.end())
     at = rules.emplace(name, Rule{grammar.addRule()}).first;
   return at->second.id;
 }
 
-Status Parser::parseEscape(uint32_t &codePoint) {
+Status NotationParser::parseEscape(uint32_t &codePoint) {
   GIST_TRY(cursor.takeChar(codePoint));
   if (codePoint != '\\')
     return {};
@@ -125,7 +125,7 @@ Status Parser::parseEscape(uint32_t &codePoint) {
   }
 }
 
-Status Parser::parseText(Grammar::Id &result) {
+Status NotationParser::parseText(Grammar::Id &result) {
   std::string text;
   while (!cursor.take("\"")) {
     if (cursor.atEnd() || cursor.peek() == '\n')
@@ -140,7 +140,7 @@ Status Parser::parseText(Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseClass(Grammar::Id &result) {
+Status NotationParser::parseClass(Grammar::Id &result) {
   bool isNegated = cursor.take("^");
   std::vector<CharRange> ranges;
   while (!cursor.take("]")) {
@@ -164,7 +164,7 @@ Status Parser::parseClass(Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseItem(int depth, Grammar::Id &result) {
+Status NotationParser::parseItem(int depth, Grammar::Id &result) {
   if (cursor.take("\"")) {
     GIST_TRY(parseText(result));
   } else if (cursor.take("[")) {
@@ -193,7 +193,7 @@ Status Parser::parseItem(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseSequence(int depth, Grammar::Id &result) {
+Status NotationParser::parseSequence(int depth, Grammar::Id &result) {
   std::vector<Grammar::Id> parts;
   skipSpace();
   while (!cursor.atEnd() && cursor.peek() != '|' && cursor.peek() != ')' &&
@@ -207,7 +207,7 @@ Status Parser::parseSequence(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseChoice(int depth, Grammar::Id &result) {
+Status NotationParser::parseChoice(int depth, Grammar::Id &result) {
   std::vector<Grammar::Id> parts;
   do {
     Grammar::Id part = 0;
@@ -218,7 +218,7 @@ Status Parser::parseChoice(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parse(Grammar &result) {
+Status NotationParser::parse(Grammar &result) {
   for (skipSpace(); !cursor.atEnd(); skipSpace()) {
     std::string_view name = takeName();
     Grammar::Id id = ruleOf(name);
@@ -248,6 +248,6 @@ Status Parser::parse(Grammar &result) {
 }
 
 Status gist::parseGrammar(std::string_view text, Grammar &result) try {
-  return Parser(text).parse(result);
+  return NotationParser(text).parse(result);
 }
 GIST_CATCH_OUT_OF_MEMORY

@@ -20,9 +20,9 @@ using namespace gist;
 using Ranges = std::vector<CharRange>;
 
 namespace {
-class Parser {
+class RegexParser {
 public:
-  Parser(std::string_view text, Grammar &grammar)
+  RegexParser(std::string_view text, Grammar &grammar)
       : cursor(text), grammar(grammar) {}
 
   Status parse(Grammar::Id &result);
@@ -49,7 +49,7 @@ static Ranges complementInAscii(Ranges ranges) {
   return result;
 }
 
-Status Parser::parseEscape(bool inClass, Ranges &ranges, bool &isSet) {
+Status RegexParser::parseEscape(bool inClass, Ranges &ranges, bool &isSet) {
   uint32_t c = 0;
   GIST_TRY(cursor.takeChar(c));
   isSet = true;
@@ -108,7 +108,7 @@ Status Parser::parseEscape(bool inClass, Ranges &ranges, bool &isSet) {
   return {};
 }
 
-Status Parser::parseClass(Ranges &ranges) {
+Status RegexParser::parseClass(Ranges &ranges) {
   bool isNegated = cursor.take("^"), hasSet = false;
   while (!cursor.take("]")) {
     Ranges next;
@@ -142,7 +142,7 @@ Status Parser::parseClass(Ranges &ranges) {
   return {};
 }
 
-Status Parser::parseGroup(int depth, Grammar::Id &result) {
+Status RegexParser::parseGroup(int depth, Grammar::Id &result) {
   if (depth >= TextCursor::kMaxGroups)
     return cursor.error("groups are nested too deep");
   if (cursor.startsWith("?") && !cursor.take("?:"))
@@ -152,7 +152,7 @@ Status Parser::parseGroup(int depth, Grammar::Id &result) {
   return cursor.take(")") ? Status() : cursor.error("expected ')'");
 }
 
-Status Parser::parseItem(int depth, Grammar::Id &result) {
+Status RegexParser::parseItem(int depth, Grammar::Id &result) {
   Ranges ranges;
   bool isSet = false;
   if (cursor.take("(")) {
@@ -187,7 +187,7 @@ Status Parser::parseItem(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseSequence(int depth, Grammar::Id &result) {
+Status RegexParser::parseSequence(int depth, Grammar::Id &result) {
   std::vector<Grammar::Id> parts;
   auto anything = [&] {
     parts.push_back(grammar.repeat(jsonChars(grammar, {{0, kMaxCodePoint}}), 0,
@@ -217,7 +217,7 @@ Status Parser::parseSequence(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parseChoice(int depth, Grammar::Id &result) {
+Status RegexParser::parseChoice(int depth, Grammar::Id &result) {
   std::vector<Grammar::Id> parts;
   do {
     Grammar::Id part = 0;
@@ -228,13 +228,13 @@ Status Parser::parseChoice(int depth, Grammar::Id &result) {
   return {};
 }
 
-Status Parser::parse(Grammar::Id &result) {
+Status RegexParser::parse(Grammar::Id &result) {
   GIST_TRY(parseChoice(0, result));
   return cursor.atEnd() ? Status() : cursor.error("this ')' has no '('");
 }
 
 Status gist::parseRegex(std::string_view text, Grammar &grammar,
                         Grammar::Id &result) try {
-  return Parser(text, grammar).parse(result);
+  return RegexParser(text, grammar).parse(result);
 }
 GIST_CATCH_OUT_OF_MEMORY
