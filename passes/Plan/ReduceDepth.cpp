@@ -71,7 +71,7 @@ private:
   LogicalResult reduce(int64_t number);
   LogicalResult thin(int64_t number);
   void makeLinear(int64_t number);
-  LogicalResult makeTail(int64_t number);
+  void makeTail(int64_t number);
   void makeAny(int64_t number);
   void openKeys(int64_t number, Value rows);
   void openNeurons(int64_t number);
@@ -219,7 +219,7 @@ void DepthReducer::makeLinear(int64_t number) {
   layers[number + 1].stream = result;
 }
 
-LogicalResult DepthReducer::makeTail(int64_t number) {
+void DepthReducer::makeTail(int64_t number) {
   LayerOps &layer = layers[number];
   if (!tailRows) {
     b.setInsertionPointAfterValue(layer.stream);
@@ -232,7 +232,6 @@ LogicalResult DepthReducer::makeTail(int64_t number) {
     own.replaceAllUsesWith(
         apply(tailRows, number, tailMapNameOf(product), getWidth(own)));
   }
-  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,7 +389,8 @@ LogicalResult DepthReducer::reduce(int64_t number) {
   case LayerDepth::Thin:
     return thin(number);
   case LayerDepth::Tail:
-    return makeTail(number);
+    makeTail(number);
+    return success();
   case LayerDepth::Any:
     makeAny(number);
     return success();

@@ -68,6 +68,24 @@ private:
 };
 } // namespace
 
+/// The ways to choose a digit from `first` to `last`: as the least number where
+/// `isLow`, as the greatest where `isHigh`, or between. `add` gets the digits
+/// of a way and whether those behind them are bounded below and above.
+template <typename Add>
+static void splitDigit(char first, char last, bool isLow, bool isHigh,
+                       const Add &add) {
+  if (isLow && isHigh && first == last) {
+    add(first, first, true, true);
+    return;
+  }
+  if (isLow)
+    add(first, first, true, false);
+  if (isHigh)
+    add(last, last, false, true);
+  add(isLow ? static_cast<char>(first + 1) : first,
+      isHigh ? static_cast<char>(last - 1) : last, false, false);
+}
+
 /// The digits from `at` on; those before are the least ones where `isLow`, and
 /// the greatest where `isHigh`.
 Grammar::Id Digits::wholeFrom(size_t at, bool isLow, bool isHigh) {
@@ -83,16 +101,7 @@ Grammar::Id Digits::wholeFrom(size_t at, bool isLow, bool isHigh) {
       ways.push_back(
           grammar.sequence({range(from, to), wholeFrom(at + 1, low, high)}));
   };
-  if (isLow && isHigh && first == last) {
-    add(first, first, true, true);
-  } else {
-    if (isLow)
-      add(first, first, true, false);
-    if (isHigh)
-      add(last, last, false, true);
-    add(isLow ? static_cast<char>(first + 1) : first,
-        isHigh ? static_cast<char>(last - 1) : last, false, false);
-  }
+  splitDigit(first, last, isLow, isHigh, add);
   return grammar.choice(std::move(ways));
 }
 
@@ -127,16 +136,7 @@ std::optional<Grammar::Id> Digits::moreFrom(size_t at, bool isLow,
     if (auto rest = restFrom(at + 1, low, high))
       ways.push_back(grammar.sequence({range(from, to), *rest}));
   };
-  if (isLow && isHigh && first == last) {
-    add(first, first, true, true);
-  } else {
-    if (isLow)
-      add(first, first, true, false);
-    if (isHigh)
-      add(last, last, false, true);
-    add(isLow ? static_cast<char>(first + 1) : first,
-        isHigh ? static_cast<char>(last - 1) : last, false, false);
-  }
+  splitDigit(first, last, isLow, isHigh, add);
   if (ways.empty())
     return std::nullopt;
   return grammar.choice(std::move(ways));

@@ -218,14 +218,9 @@ Status RegexParser::parseSequence(int depth, Grammar::Id &result) {
 }
 
 Status RegexParser::parseChoice(int depth, Grammar::Id &result) {
-  std::vector<Grammar::Id> parts;
-  do {
-    Grammar::Id part = 0;
-    GIST_TRY(parseSequence(depth, part));
-    parts.push_back(part);
-  } while (cursor.take("|"));
-  result = parts.size() == 1 ? parts[0] : grammar.choice(std::move(parts));
-  return {};
+  return cursor.takeChoice(
+      grammar, [&](Grammar::Id &part) { return parseSequence(depth, part); },
+      result);
 }
 
 Status RegexParser::parse(Grammar::Id &result) {

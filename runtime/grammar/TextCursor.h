@@ -74,6 +74,20 @@ public:
   /// *, +, ?, {2}, {2,}, {2,5}; `found` says whether there was one.
   Status takeRepeat(uint32_t &least, uint32_t &most, bool &found);
 
+  /// Parts with '|' between them, each of which `takePart` reads.
+  template <typename TakePart>
+  Status takeChoice(Grammar &grammar, const TakePart &takePart,
+                    Grammar::Id &result) {
+    std::vector<Grammar::Id> parts;
+    do {
+      Grammar::Id part = 0;
+      GIST_TRY(takePart(part));
+      parts.push_back(part);
+    } while (take("|"));
+    result = parts.size() == 1 ? parts[0] : grammar.choice(std::move(parts));
+    return {};
+  }
+
   /// "line 2, column 5: …".
   Status error(const char *what) const;
 

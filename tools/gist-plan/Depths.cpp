@@ -269,8 +269,8 @@ Status DepthsCommand::run() {
   std::printf("prompts of %lld tokens: %.3f of the work\n",
               static_cast<long long>(options.search.prompt), found.work);
   Measurement measured;
-  GIST_TRY(heldOut.measureDense(pool, tryDepths("", true)));
-  GIST_TRY(heldOut.measure(pool, tryDepths("", false), measured));
+  GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
+  GIST_TRY(heldOut.measure(pool, tryDepths(false), measured));
   Certificate certificate = certify(heldOut, measured, options.planner.promise,
                                     options.planner.confidence, heldOutTasks,
                                     pool.first().model().device->info().name);

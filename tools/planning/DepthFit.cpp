@@ -7,14 +7,12 @@
 
 #include "tools/planning/DepthFit.h"
 
-#include "tools/planning/LinearProbe.h"
+#include "tools/planning/AllCores.h"
 #include "tools/planning/SafetensorsWriter.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 using namespace gist;
 using namespace gist::plan;
@@ -120,22 +118,6 @@ Status plan::writeMaps(const std::string &path, uint64_t model,
 // Passes over a text
 //===----------------------------------------------------------------------===//
 
-/// Runs jobs 0 ... count - 1 on all cores.
-static void forEach(size_t count, const std::function<void(size_t)> &job) {
-  size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < count; i = next++)
-      job(i);
-  };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min(cores, count); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
-
 Status DepthFitter::pass(const char *name, const char *what, const Body &body) {
   Session &session = model.getSession();
   auto window = static_cast<size_t>(options.window);
@@ -228,8 +210,9 @@ Status DepthFitter::collect(const std::vector<Wanted> &wanted,
   GIST_TRY(keepTargets());
   std::vector<std::map<std::string, MapMoments>> sums(wanted.size());
   GIST_TRY(pass(kFitEntry, "moments", [&](size_t call, const Shown &shown) {
-    forEach(wanted.size(),
-            [&](size_t i) { add(wanted[i], targets[call], shown, sums[i]); });
+    forEachOnAllCores(wanted.size(), [&](size_t i) {
+      add(wanted[i], targets[call], shown, sums[i]);
+    });
   }));
   for (size_t i = 0; i < wanted.size(); ++i)
     moments[wanted[i]] = std::move(sums[i]);
@@ -324,7 +307,7 @@ Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
     }
     Moments moments;
     GIST_TRY(collect(group, moments));
-    forEach(group.size(), [&](size_t i) {
+    forEachOnAllCores(group.size(), [&](size_t i) {
       for (size_t user : users.at(group[i])) {
         MapSet found = solve(group[i], list[user].layers[group[i].layer],
                              moments.at(group[i]), {});
@@ -343,7 +326,7 @@ Status DepthFitter::fitTogether(const DepthPlan &plan, MapSet &maps) {
     Moments moments;
     GIST_TRY(collect(wanted, moments));
     std::vector<MapSet> found(wanted.size());
-    forEach(wanted.size(), [&](size_t i) {
+    forEachOnAllCores(wanted.size(), [&](size_t i) {
       found[i] = solve(wanted[i], plan.layers[wanted[i].layer],
                        moments.at(wanted[i]), maps);
     });

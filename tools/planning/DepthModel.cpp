@@ -17,11 +17,11 @@ using namespace gist::plan;
 
 static constexpr std::string_view kPrefix = "depth.";
 
-Status DepthModel::addObservation(const ObservationSpec &shown,
-                                  const ModelSource &model) {
+void DepthModel::addObservation(const ObservationSpec &shown,
+                                const ModelSource &model) {
   if (shown.kind != ObservationKind::Input || shown.layer < 0 ||
       static_cast<size_t>(shown.layer) >= layers.size())
-    return {};
+    return;
   Layer &layer = layers[static_cast<size_t>(shown.layer)];
   for (const std::string &name : shown.weights) {
     auto found = model.tensors().find(name);
@@ -47,7 +47,6 @@ Status DepthModel::addObservation(const ObservationSpec &shown,
     layer.outputWeight.resize(tensor.shape[0], tensor.shape[1]);
     dequantize(tensor.format, tensor.content, layer.outputWeight.data());
   }
-  return {};
 }
 
 /// The weights that one of the module is made of, of those for depths.
@@ -73,7 +72,7 @@ Status DepthModel::open(Session &of, const ModelSource &model) {
                          "--plan=depths");
   for (const EntrySpec &entry : spec.entries)
     for (const ObservationSpec &shown : entry.observations)
-      GIST_TRY(addObservation(shown, model));
+      addObservation(shown, model);
   // The width of the stream and of keys says what the maps' sizes are.
   auto width = static_cast<Eigen::Index>(spec.model.embeddingSize);
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -98,7 +97,7 @@ Status DepthModel::open(Session &of, const ModelSource &model) {
   for (const auto &[name, content] : numbers)
     changed.insert(name);
   for (size_t i = 0; i < layers.size(); ++i)
-    GIST_TRY(change(i, {}, {}));
+    change(i, {}, {});
   return flush();
 }
 
@@ -119,8 +118,8 @@ void DepthModel::setGate(const std::string &name, bool isOpen) {
   set(name, Matrix::Constant(1, numbers[name].cols(), isOpen ? 1.0F : 0.0F));
 }
 
-Status DepthModel::change(size_t number, const DepthChoice &choice,
-                          std::vector<std::shared_ptr<const FittedMap>> maps) {
+void DepthModel::change(size_t number, const DepthChoice &choice,
+                        std::vector<std::shared_ptr<const FittedMap>> maps) {
   Layer &layer = layers[number];
   auto index = static_cast<int64_t>(number);
   bool isTail = choice.kind == LayerDepth::Tail,
@@ -148,7 +147,6 @@ Status DepthModel::change(size_t number, const DepthChoice &choice,
   }
   layer.choice = choice;
   layer.maps = std::move(maps);
-  return {};
 }
 
 Status DepthModel::follow(const DepthPlan &plan, const MapSet &maps) {
@@ -172,7 +170,7 @@ Status DepthModel::follow(const DepthPlan &plan, const MapSet &maps) {
       wanted.push_back(found->second);
     }
     if (choice != layers[i].choice || wanted != layers[i].maps)
-      GIST_TRY(change(i, choice, std::move(wanted)));
+      change(i, choice, std::move(wanted));
   }
   return flush();
 }

@@ -81,9 +81,9 @@ private:
     std::vector<std::shared_ptr<const FittedMap>> maps;
   };
 
-  Status addObservation(const ObservationSpec &shown, const ModelSource &model);
-  Status change(size_t layer, const DepthChoice &choice,
-                std::vector<std::shared_ptr<const FittedMap>> maps);
+  void addObservation(const ObservationSpec &shown, const ModelSource &model);
+  void change(size_t layer, const DepthChoice &choice,
+              std::vector<std::shared_ptr<const FittedMap>> maps);
   void set(const std::string &name, Matrix numbers);
   void setMap(const std::string &name, const FittedMap *map);
   void setGate(const std::string &name, bool isOpen);

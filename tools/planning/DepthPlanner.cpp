@@ -71,10 +71,10 @@ double plan::countWork(const DepthModel &model, const DepthPlan &plan,
 // Measuring
 //===----------------------------------------------------------------------===//
 
-Attempt plan::tryDepths(std::string name, bool isWhole) {
-  return {std::move(name),
-          [isWhole](Prober &prober, std::span<const int32_t> tokens,
-                    size_t firstCounted, ProbeRun &result) {
+Attempt plan::tryDepths(bool isWhole) {
+  // The name is for results that are kept, which those of depths are not.
+  return {"", [isWhole](Prober &prober, std::span<const int32_t> tokens,
+                        size_t firstCounted, ProbeRun &result) {
             Session &session = *prober.model().session;
             session.readWhole(isWhole);
             GIST_TRY(session.reset());
@@ -128,7 +128,7 @@ bool DepthPlanner::isHopeless(const Choice &choice) const {
 Status DepthPlanner::measure(const DepthPlan &plan, const MapSet &maps,
                              Measurement &result) {
   GIST_TRY(model.follow(plan, maps));
-  return terms.measureTexts(pool, tryDepths("", false), result);
+  return terms.measureTexts(pool, tryDepths(false), result);
 }
 
 Status DepthPlanner::measureAlone() {
@@ -222,26 +222,25 @@ DepthPlan DepthPlanner::choose(const std::vector<double> &budgets,
   return cheapest;
 }
 
-Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps, double &share,
-                             std::vector<double> &losses) {
+Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps,
+                             double &share) {
   double work = countWork(model, plan, options.prompt);
   GIST_TRY(fitter.fitTogether(plan, maps));
   Measurement measured;
   GIST_TRY(measure(plan, maps, measured));
   share = 0;
-  losses.assign(terms.terms().size(), 0);
   auto judge = [&](bool areQuestions) {
     for (size_t k = 0; k < terms.terms().size(); ++k) {
       if ((terms.terms()[k].kind == TermKind::Tasks) != areQuestions ||
           measured.terms[k].parts.empty())
         continue;
-      losses[k] = terms.boundOfOthers(measured, k, options.confidence);
-      share = std::max(share, losses[k] / limitOf(k));
+      double lost = terms.boundOfOthers(measured, k, options.confidence);
+      share = std::max(share, lost / limitOf(k));
     }
   };
   judge(/*areQuestions=*/false);
   if (share <= 1) {
-    GIST_TRY(terms.askQuestions(pool, tryDepths("", false), measured));
+    GIST_TRY(terms.askQuestions(pool, tryDepths(false), measured));
     judge(/*areQuestions=*/true);
   }
   std::fprintf(stderr, "work %.3f spends %.2f of what is allowed%s\n", work,
@@ -253,7 +252,7 @@ Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps, double &share,
 
 Status DepthPlanner::search() {
   size_t count = terms.terms().size();
-  std::vector<double> scale(count, 1), budgets(count), losses;
+  std::vector<double> budgets(count);
   // Maps that are fitted together lose less than the sum of what they lose
   // alone, and bounds are above what was measured.
   double low = 0, high = 0, factor = 1;
@@ -269,7 +268,7 @@ Status DepthPlanner::search() {
           return other.layers == plan.layers;
         });
     if (plan.isNeeded() && !isKnown)
-      GIST_TRY(tryPlan(plan, std::move(maps), share, losses));
+      GIST_TRY(tryPlan(plan, std::move(maps), share));
     else if (isKnown)
       share = plan.layers == best.plan.layers ? 0 : 2;
     tried.push_back(plan);
@@ -285,7 +284,7 @@ Status DepthPlanner::solve(FoundDepths &found) {
   best.plan = model.none();
   pool.stopAt(limit);
   GIST_TRY(model.followNone());
-  GIST_TRY(terms.measureDense(pool, tryDepths("", true)));
+  GIST_TRY(terms.measureDense(pool, tryDepths(true)));
   collectChoices();
   GIST_TRY(measureAlone());
   Status status = search();

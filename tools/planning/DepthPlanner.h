@@ -44,7 +44,7 @@ double countWork(const DepthModel &model, const DepthPlan &plan,
                  int64_t prompt);
 
 /// What a session does with prompts now.
-Attempt tryDepths(std::string name, bool isWhole);
+Attempt tryDepths(bool isWhole);
 
 class DepthPlanner {
 public:
@@ -76,8 +76,7 @@ private:
                  Measurement &result);
   /// The plan with the least work whose sum of losses is within the budgets.
   DepthPlan choose(const std::vector<double> &budgets, MapSet &maps) const;
-  Status tryPlan(const DepthPlan &plan, MapSet maps, double &share,
-                 std::vector<double> &losses);
+  Status tryPlan(const DepthPlan &plan, MapSet maps, double &share);
   Status search();
   double limitOf(size_t term) const {
     return options.promise.allowance(terms.terms()[term].kind);

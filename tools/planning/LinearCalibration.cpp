@@ -8,15 +8,13 @@
 #include "tools/planning/LinearCalibration.h"
 
 #include "passes/Plan/File/LinearWeights.h"
+#include "tools/planning/AllCores.h"
 #include "tools/planning/LinearProbe.h"
 #include "tools/planning/LinearRounding.h"
 #include "tools/planning/RangeRefit.h"
 #include "tools/planning/SafetensorsWriter.h"
 
 #include <nlohmann/json.hpp>
-
-#include <atomic>
-#include <thread>
 
 using namespace gist;
 using namespace gist::plan;
@@ -32,23 +30,6 @@ static constexpr int64_t kCorrectedK[] = {32, 64};
 /// Rounding that is tried in the model: errors as small as plans make, but
 /// not so small that nothing is measured.
 static constexpr int kProbedBits = 3, kProbedHeadBits = 4;
-
-/// Calls `body` for every number below `count`, on all threads.
-static void forEach(size_t count, const std::function<void(size_t)> &body) {
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < count; i = next++)
-      body(i);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::max(1u, std::thread::hardware_concurrency());
-       ++i)
-    // The caller is a thread too, so one less is started.
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
 
 static WeightFormat formatOfBits(int bits) {
   LinearChoice choice;
@@ -174,7 +155,7 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
                              "model's weights",
                              inputs[i].name().c_str());
     }
-    forEach(inputs.size(), [&](size_t i) {
+    forEachOnAllCores(inputs.size(), [&](size_t i) {
       const std::vector<uint8_t> &rows = results[outputs[i]];
       body(i, {reinterpret_cast<const float *>(rows.data()),
                rows.size() / sizeof(float)});
@@ -234,7 +215,7 @@ void Calibrator::makeBases(LinearCalibration &result) {
   for (auto &[name, chain] : chains)
     groups.push_back(std::move(chain));
   std::atomic<size_t> done = 0;
-  forEach(groups.size(), [&](size_t group) {
+  forEachOnAllCores(groups.size(), [&](size_t group) {
     for (size_t i : groups[group]) {
       makeBasisOf(i, result.inputs[i]);
       progress("bases", ++done, inputs.size());
@@ -386,7 +367,7 @@ Status Calibrator::roundWeights(SafetensorsWriter &writer,
   std::vector<std::vector<std::vector<uint8_t>>> blocks(inputs.size());
   std::vector<Status> failures(inputs.size());
   std::atomic<size_t> done = 0;
-  forEach(inputs.size(), [&](size_t i) {
+  forEachOnAllCores(inputs.size(), [&](size_t i) {
     failures[i] = roundInput(i, blocks[i], result.inputs[i]);
     progress("rounding", ++done, inputs.size());
   });
