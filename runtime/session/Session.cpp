@@ -207,10 +207,12 @@ Status Session::readStatistics(EntryBinding &binding) {
   return {};
 }
 
-Status Session::call(std::string_view name,
-                     const std::map<std::string, int64_t> &given,
-                     const std::map<std::string, Bytes> &inputs,
-                     std::map<std::string, std::vector<uint8_t>> &outputs) try {
+Status
+Session::call(std::string_view name,
+              const std::map<std::string, int64_t> &given,
+              const std::map<std::string, Bytes> &inputs,
+              std::map<std::string, std::vector<uint8_t>> &outputs,
+              const std::function<bool(const std::string &)> &isWanted) try {
   GIST_TRY(refuseRanks("calling an entry by its name"));
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
@@ -254,6 +256,8 @@ Status Session::call(std::string_view name,
   // Moved at the end, so that `outputs` is left as it was on error.
   std::map<std::string, std::vector<uint8_t>> results;
   for (uint32_t i : entry.outputs) {
+    if (isWanted && !isWanted(spec.buffers[i].name))
+      continue;
     uint64_t size = 0;
     GIST_TRY(contentSize(i, size));
     std::vector<uint8_t> &bytes = results[spec.buffers[i].name];

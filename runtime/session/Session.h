@@ -126,11 +126,13 @@ public:
   /// The embedding of a text, for modules with an "embed" entry.
   Status embed(std::span<const int32_t> tokens, std::vector<float> &result);
 
-  /// Runs any entry on named inputs and returns its named outputs as bytes.
-  Status call(std::string_view entry,
-              const std::map<std::string, int64_t> &symbols,
-              const std::map<std::string, Bytes> &inputs,
-              std::map<std::string, std::vector<uint8_t>> &outputs);
+  /// Runs any entry on named inputs and returns its named outputs as bytes:
+  /// all of them, or those that are wanted, since fetching takes time.
+  Status
+  call(std::string_view entry, const std::map<std::string, int64_t> &symbols,
+       const std::map<std::string, Bytes> &inputs,
+       std::map<std::string, std::vector<uint8_t>> &outputs,
+       const std::function<bool(const std::string &name)> &isWanted = {});
 
   /// Times an entry that call() has run, on the same inputs and symbols: how
   /// many microseconds it takes each time of `samples`. One sample is `batch`

@@ -24,7 +24,6 @@
 #include "tools/running/Compiler.h"
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
@@ -41,7 +40,7 @@ struct Options {
   PlannerOptions planner; ///< what is promised, and how sure
   DepthSearch search;
   FitOptions fit;
-  int64_t maxTokens = 8192, answer = 512;
+  int64_t maxTokens = 65536, answer = 512, windows = 1;
   size_t searchSamples = 12, heldOutSamples = 4;
   uint64_t seed = 1;
   double seconds = 0;
@@ -66,7 +65,8 @@ private:
   Status write(const Json &certificate) const;
 
   const Options &options;
-  run::Limit limit;
+  run::Limit limit;     ///< of the search
+  run::Limit unlimited; ///< of what comes after it
   run::TemporaryModule module;
   run::TemporaryFolder folder;
   ProbePool pool;
@@ -77,15 +77,6 @@ private:
   FoundDepths found;
 };
 } // namespace
-
-static void showProgress(const char *what, size_t done, size_t of) {
-  bool isTerminal = isatty(STDERR_FILENO) != 0;
-  if (!isTerminal && done != of)
-    return;
-  std::fprintf(stderr, "%s%s %zu/%zu windows%s", isTerminal ? "\r\033[K" : "",
-               what, done, of, isTerminal && done != of ? "" : "\n");
-  std::fflush(stderr);
-}
 
 Status DepthsCommand::openModel() {
   GIST_TRY(openModelSource(options.source, source));
@@ -115,8 +106,9 @@ Status DepthsCommand::readTexts() {
       if (!text.isHeldOut)
         texts.push_back({text.name, std::string(text.text), {}});
   // About five bytes a token, and some more.
-  size_t wanted =
-      static_cast<size_t>(options.search.prompt + options.answer) * 6;
+  size_t wanted = static_cast<size_t>((options.search.prompt + options.answer) *
+                                      options.windows) *
+                  6;
   for (SplitText &text : texts) {
     size_t size = text.fit.size();
     size_t part = std::min(size / 2, std::max(size / 4, wanted));
@@ -131,7 +123,9 @@ Status DepthsCommand::openContract(bool isHeldOut, Contract &contract,
                                    TaskTerms &tasks) {
   contract.answer = static_cast<size_t>(options.answer);
   // A search compares many plans; a certificate is measured once.
-  contract.tokensOfTerm = isHeldOut ? 4 * options.answer : options.answer;
+  contract.tokensOfTerm =
+      options.answer *
+      (isHeldOut ? std::max<int64_t>(4, options.windows) : options.windows);
   std::vector<std::string> paths = options.heldOut;
   auto add = [&](std::string_view name, std::string_view text) {
     paths.push_back(
@@ -191,9 +185,9 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
                            static_cast<long long>(all));
   }
   std::vector<MapSet> maps;
-  GIST_TRY(fitter.fitAlone({found.plan}, maps));
+  GIST_TRY(fitter.fitAlone({found.plan}, unlimited, maps));
   found.maps = std::move(maps.front());
-  GIST_TRY(fitter.fitTogether(found.plan, found.maps));
+  GIST_TRY(fitter.fitTogether(found.plan, /*share=*/1, unlimited, found.maps));
   found.work = countWork(model, found.plan, options.search.prompt);
   return model.follow(found.plan, found.maps);
 }
@@ -251,13 +245,19 @@ Status DepthsCommand::run() {
   TaskTerms tasks, heldOutTasks;
   GIST_TRY(openContract(/*isHeldOut=*/false, terms, tasks));
   GIST_TRY(openContract(/*isHeldOut=*/true, heldOut, heldOutTasks));
-  DepthFitter fitter(model, std::move(tokens), options.fit, showProgress);
+  DepthFitter fitter(model, std::move(tokens), options.fit);
   if (options.plan.empty()) {
     DepthSearch search = options.search;
     search.promise = options.planner.promise;
     search.confidence = options.planner.confidence;
     GIST_TRY(
         DepthPlanner(search, pool, model, fitter, terms, limit).solve(found));
+    // Maps that are kept are fitted with all texts.
+    if (found.plan.isNeeded()) {
+      GIST_TRY(
+          fitter.fitTogether(found.plan, /*share=*/1, unlimited, found.maps));
+      GIST_TRY(model.follow(found.plan, found.maps));
+    }
   } else {
     GIST_TRY(givePlan(fitter));
   }
@@ -322,8 +322,8 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
   count("--answer", options->answer, "Tokens behind it that are judged");
   count("--max-tokens", options->maxTokens, "Tokens of all texts to fit with");
   count("--window", options->fit.window, "Tokens of a sequence to fit with");
-  count("--rounds", options->fit.rounds,
-        "Times that the maps of a plan are fitted together");
+  count("--windows", options->windows,
+        "Prompts of each text to search with; at least four are judged by");
   count("--tries", options->search.tries, "Plans that are fitted and measured");
   count("--task-samples", options->searchSamples,
         "Questions to search with; 0: none");

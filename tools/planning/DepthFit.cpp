@@ -8,7 +8,9 @@
 #include "tools/planning/DepthFit.h"
 
 #include "tools/planning/AllCores.h"
+#include "tools/planning/RowProducts.h"
 #include "tools/planning/SafetensorsWriter.h"
+#include "tools/running/Progress.h"
 
 #include <algorithm>
 #include <mutex>
@@ -21,18 +23,28 @@ using namespace gist::plan;
 // Least squares
 //===----------------------------------------------------------------------===//
 
-void plan::addRows(const Matrix &x, const Matrix &y, MapMoments &moments) {
-  Eigen::Index size = x.cols() + 1;
-  if (moments.count == 0) {
-    moments.reads = Eigen::MatrixXf::Zero(size, size);
-    moments.gives = Eigen::MatrixXf::Zero(size, y.cols());
+Matrix plan::withOnes(const Matrix &x) {
+  Matrix result(x.rows(), x.cols() + 1);
+  result.leftCols(x.cols()) = x;
+  result.rightCols(1).setOnes();
+  return result;
+}
+
+void plan::addRows(std::span<const MapRows> rows,
+                   std::span<MapMoments> moments) {
+  std::vector<RowProduct> products;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto &[x, y] = rows[i];
+    MapMoments &sum = moments[i];
+    if (sum.count == 0) {
+      sum.reads = Matrix::Zero(x.cols(), x.cols());
+      sum.gives = Matrix::Zero(x.cols(), y.cols());
+    }
+    sum.count += x.rows();
+    products.push_back({&x, &x, &sum.reads, /*isLower=*/true});
+    products.push_back({&x, &y, &sum.gives});
   }
-  Eigen::MatrixXf with(size, x.rows());
-  with.topRows(x.cols()) = x.transpose();
-  with.bottomRows(1).setOnes();
-  moments.reads.selfadjointView<Eigen::Lower>().rankUpdate(with);
-  moments.gives.noalias() += with * y;
-  moments.count += x.rows();
+  addProducts(products);
 }
 
 FittedMap plan::fitMap(const MapMoments &moments, double ridge,
@@ -42,7 +54,11 @@ FittedMap plan::fitMap(const MapMoments &moments, double ridge,
     kept.resize(static_cast<size_t>(moments.reads.rows()));
     std::iota(kept.begin(), kept.end(), 0);
   } else {
-    kept.assign(neurons.begin(), neurons.end());
+    for (float neuron : neurons)
+      kept.push_back(moments.neurons.empty()
+                         ? static_cast<Eigen::Index>(neuron)
+                         : std::ranges::lower_bound(moments.neurons, neuron) -
+                               moments.neurons.begin());
     kept.push_back(moments.reads.rows() - 1);
   }
   auto size = static_cast<Eigen::Index>(kept.size()) - 1;
@@ -56,9 +72,9 @@ FittedMap plan::fitMap(const MapMoments &moments, double ridge,
   for (Eigen::Index i = 0; i <= size; ++i)
     gives.row(i) =
         moments.gives.row(kept[static_cast<size_t>(i)]).cast<double>();
-  double mean = sums.diagonal().head(size).sum() / static_cast<double>(size);
-  // The bias is free.
-  sums.diagonal().head(size).array() += ridge * mean;
+  // Numbers that a map reads differ in size by orders of magnitude: each is
+  // held down by its own. The bias is free.
+  sums.diagonal().head(size).array() *= 1 + ridge;
   sums(size, size) += 1e-9 * static_cast<double>(moments.count);
   Eigen::MatrixXd solved =
       sums.selfadjointView<Eigen::Lower>().llt().solve(gives);
@@ -70,27 +86,25 @@ FittedMap plan::fitMap(const MapMoments &moments, double ridge,
   return result;
 }
 
-std::vector<float> plan::chooseNeurons(const MapMoments &moments,
-                                       const Matrix &outputWeight,
-                                       int64_t count) {
-  auto rows = static_cast<float>(moments.count);
-  Eigen::Index all = outputWeight.cols();
-  Eigen::VectorXf mean = moments.reads.row(all).head(all).transpose() / rows;
-  Eigen::VectorXf variance =
-      moments.reads.diagonal().head(all) / rows - mean.cwiseAbs2();
-  Eigen::VectorXf worth = variance.cwiseProduct(
-      outputWeight.array().square().matrix().colwise().sum().transpose());
-  std::vector<float> order(static_cast<size_t>(all));
+void NeuronSums::add(const Matrix &rows) {
+  if (count == 0)
+    sums = squares = Eigen::ArrayXd::Zero(rows.cols());
+  sums += rows.colwise().sum().transpose().array().cast<double>();
+  squares += rows.colwise().squaredNorm().transpose().array().cast<double>();
+  count += rows.rows();
+}
+
+std::vector<float> NeuronSums::rank(const Matrix &outputWeight) const {
+  auto rows = static_cast<double>(count);
+  Eigen::ArrayXd worth =
+      (squares / rows - (sums / rows).square()) *
+      outputWeight.colwise().squaredNorm().transpose().array().cast<double>();
+  std::vector<float> order(static_cast<size_t>(worth.size()));
   std::iota(order.begin(), order.end(), 0.0F);
-  auto worthOf = [&](float neuron) {
-    return worth[static_cast<Eigen::Index>(neuron)];
-  };
-  std::sort(order.begin(), order.end(), [&](float a, float b) {
-    return std::pair(-worthOf(a), a) < std::pair(-worthOf(b), b);
+  // The number decides between equals, so that files are the same again.
+  std::ranges::sort(order, {}, [&](float neuron) {
+    return std::pair(-worth[static_cast<Eigen::Index>(neuron)], neuron);
   });
-  order.resize(std::min(order.size(), static_cast<size_t>(count)));
-  // In the order of the model, so that equal sets are equal files.
-  std::sort(order.begin(), order.end());
   return order;
 }
 
@@ -118,100 +132,182 @@ Status plan::writeMaps(const std::string &path, uint64_t model,
 // Passes over a text
 //===----------------------------------------------------------------------===//
 
-Status DepthFitter::pass(const char *name, const char *what, const Body &body) {
+Status DepthFitter::read(const char *entry, size_t window,
+                         const std::set<std::string> &names, const Body &body) {
   Session &session = model.getSession();
-  auto window = static_cast<size_t>(options.window);
-  size_t windows = tokens.size() / window, number = 0;
-  if (windows == 0)
-    return Status::error(Code::BadArgument,
-                         "the texts have %zu tokens; a window has %zu",
-                         tokens.size(), window);
-  int64_t skipped = DepthPlan().first;
-  std::string prefix = std::string(name) + ".";
-  for (size_t i = 0; i < windows; ++i) {
-    GIST_TRY(session.reset());
-    for (size_t past = 0; past < window; ++number) {
-      size_t count = std::min(static_cast<size_t>(options.call), window - past);
-      std::span<const int32_t> piece =
-          std::span(tokens).subspan(i * window + past, count);
-      std::map<std::string, std::vector<uint8_t>> outputs;
-      GIST_TRY(session.call(name,
-                            {{kSymbolTokens, static_cast<int64_t>(count)},
-                             {kSymbolPast, static_cast<int64_t>(past)}},
-                            {{kTensorTokens,
-                              {reinterpret_cast<const uint8_t *>(piece.data()),
-                               piece.size_bytes()}}},
-                            outputs));
-      // The first tokens of a sequence are unlike all others.
-      auto first = static_cast<size_t>(
-          std::clamp<int64_t>(skipped - static_cast<int64_t>(past), 0,
-                              static_cast<int64_t>(count)));
-      Shown shown;
-      for (auto &[output, bytes] : outputs) {
-        // Names of a module are unique, so the entry's stands before them.
-        std::string own =
-            output.starts_with(prefix) ? output.substr(prefix.size()) : output;
-        auto columns =
-            static_cast<Eigen::Index>(bytes.size() / sizeof(float) / count);
-        Eigen::Map<const Matrix> rows(
-            reinterpret_cast<const float *>(bytes.data()),
-            static_cast<Eigen::Index>(count), columns);
-        shown[own] = rows.bottomRows(static_cast<Eigen::Index>(count - first));
-      }
-      body(number, shown);
-      past += count;
+  auto size = static_cast<size_t>(options.window);
+  auto skipped = static_cast<size_t>(DepthPlan().first);
+  // Names of a module are unique, so the entry's stands before them.
+  auto nameOf = [prefix = std::string(entry) + "."](const std::string &output) {
+    return output.starts_with(prefix) ? output.substr(prefix.size()) : output;
+  };
+  GIST_TRY(session.reset());
+  for (size_t past = 0; past < size;) {
+    size_t count = std::min(static_cast<size_t>(options.call), size - past);
+    std::span<const int32_t> piece =
+        std::span(tokens).subspan(window * size + past, count);
+    std::map<std::string, std::vector<uint8_t>> outputs;
+    GIST_TRY(session.call(entry,
+                          {{kSymbolTokens, static_cast<int64_t>(count)},
+                           {kSymbolPast, static_cast<int64_t>(past)}},
+                          {{kTensorTokens,
+                            {reinterpret_cast<const uint8_t *>(piece.data()),
+                             piece.size_bytes()}}},
+                          outputs, [&](const std::string &output) {
+                            return names.contains(nameOf(output));
+                          }));
+    // The first tokens of a sequence are unlike all others.
+    size_t first = past < skipped ? std::min(skipped - past, count) : 0;
+    Shown shown;
+    for (auto &[output, bytes] : outputs) {
+      auto columns =
+          static_cast<Eigen::Index>(bytes.size() / sizeof(float) / count);
+      Eigen::Map<const Matrix> rows(
+          reinterpret_cast<const float *>(bytes.data()),
+          static_cast<Eigen::Index>(count), columns);
+      shown[nameOf(output)] =
+          rows.bottomRows(static_cast<Eigen::Index>(count - first));
     }
-    progress(what, i + 1, windows);
+    body(shown);
+    past += count;
   }
   return {};
 }
 
-Status DepthFitter::keepTargets() {
-  if (!targets.empty())
-    return {};
-  return pass(kTargetEntry, "the model as it is",
-              [&](size_t, const Shown &shown) { targets.push_back(shown); });
-}
-
-void DepthFitter::add(const Wanted &wanted, const Shown &target,
-                      const Shown &shown,
-                      std::map<std::string, MapMoments> &moments) const {
-  auto layer = static_cast<int64_t>(wanted.layer);
-  std::string linear = linearMapName(layer), thin = thinMapName(layer);
-  if (wanted.kind == LayerDepth::Linear) {
-    addRows(shown.at(linear),
-            target.at(streamName(layer + 1)) - shown.at(streamName(layer)),
-            moments[linear]);
-  } else if (wanted.kind == LayerDepth::Thin) {
-    // What is missing behind the layer; what its map gives now is added when
-    // it is solved.
-    addRows(shown.at(thin),
-            target.at(streamName(layer + 1)) - shown.at(streamName(layer + 1)),
-            moments[thin]);
-  } else {
-    // All maps of a tail read the same rows.
-    Eigen::Index columns = 0, at = 0;
-    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
-      for (const std::string &map : model.tailMaps(i))
-        columns += target.at(map).cols();
-    const Matrix &rows = shown.at(linear);
-    Matrix all(rows.rows(), columns);
-    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
-      for (const std::string &map : model.tailMaps(i)) {
-        all.middleCols(at, target.at(map).cols()) = target.at(map);
-        at += target.at(map).cols();
-      }
-    addRows(rows, all, moments[""]);
+Status
+DepthFitter::forWindows(size_t share, const run::Limit &limit,
+                        const std::function<Status(size_t window)> &body) {
+  size_t windows = tokens.size() / static_cast<size_t>(options.window);
+  if (windows == 0)
+    return Status::error(Code::BadArgument,
+                         "the texts have %zu tokens; a window has %lld",
+                         tokens.size(), static_cast<long long>(options.window));
+  for (size_t i = 0; i < windows; i += share) {
+    if (limit.isOver())
+      return Status::error(Code::Io, "stopped by its limit");
+    GIST_TRY(body(i));
   }
+  return {};
 }
 
-Status DepthFitter::collect(const std::vector<Wanted> &wanted,
-                            Moments &moments) {
-  GIST_TRY(keepTargets());
-  std::vector<std::map<std::string, MapMoments>> sums(wanted.size());
-  GIST_TRY(pass(kFitEntry, "moments", [&](size_t call, const Shown &shown) {
-    forEachOnAllCores(wanted.size(), [&](size_t i) {
-      add(wanted[i], targets[call], shown, sums[i]);
+Status DepthFitter::rankNeurons(const std::vector<Wanted> &wanted,
+                                const run::Limit &limit) {
+  std::map<size_t, NeuronSums> sums;
+  for (const auto &[layer, kind] : wanted)
+    if (kind == LayerDepth::Thin && !ranked.contains(layer))
+      sums[layer];
+  if (sums.empty())
+    return {};
+  std::set<std::string> names;
+  for (const auto &[layer, sum] : sums)
+    names.insert(thinMapName(static_cast<int64_t>(layer)));
+  // A few thousand tokens tell neurons that vary from others.
+  GIST_TRY(forWindows(4 * options.shareOfSearch, limit, [&](size_t window) {
+    return read(kFitEntry, window, names, [&](const Shown &shown) {
+      for (auto &[layer, sum] : sums)
+        sum.add(shown.at(thinMapName(static_cast<int64_t>(layer))));
+    });
+  }));
+  for (const auto &[layer, sum] : sums)
+    ranked[layer] = sum.rank(model.outputWeight(layer));
+  return {};
+}
+
+std::vector<float> DepthFitter::bestNeurons(size_t layer, int64_t count) const {
+  std::vector<float> best = ranked.at(layer);
+  best.resize(std::min(best.size(), static_cast<size_t>(count)));
+  // In the order of the model, so that equal sets are equal files.
+  std::sort(best.begin(), best.end());
+  return best;
+}
+
+std::vector<std::string> DepthFitter::tailMaps(size_t first) const {
+  std::vector<std::string> names;
+  for (size_t i = first; i < model.countLayers(); ++i)
+    names.insert(names.end(), model.tailMaps(i).begin(),
+                 model.tailMaps(i).end());
+  return names;
+}
+
+std::set<std::string>
+DepthFitter::namesOf(const std::vector<Wanted> &wanted) const {
+  std::set<std::string> names;
+  for (const auto &[number, kind] : wanted) {
+    auto layer = static_cast<int64_t>(number);
+    names.insert({streamName(layer), streamName(layer + 1)});
+    names.insert(kind == LayerDepth::Thin ? thinMapName(layer)
+                                          : linearMapName(layer));
+    if (kind == LayerDepth::Tail)
+      for (const std::string &map : tailMaps(number))
+        names.insert(map);
+  }
+  return names;
+}
+
+/// Thin layers want what is missing behind them; what their map gives now is
+/// added by the caller.
+MapRows DepthFitter::rowsOf(const Wanted &wanted, const Shown &target,
+                            const Shown &shown) const {
+  auto layer = static_cast<int64_t>(wanted.layer);
+  if (wanted.kind == LayerDepth::Linear)
+    return {withOnes(shown.at(linearMapName(layer))),
+            target.at(streamName(layer + 1)) - shown.at(streamName(layer))};
+  if (wanted.kind == LayerDepth::Thin)
+    return {withOnes(shown.at(thinMapName(layer))),
+            target.at(streamName(layer + 1)) - shown.at(streamName(layer + 1))};
+  // All maps of a tail read the same rows.
+  MapRows rows{withOnes(shown.at(linearMapName(layer))), {}};
+  for (const std::string &map : tailMaps(wanted.layer)) {
+    const Matrix &more = target.at(map);
+    Eigen::Index before = rows.y.cols();
+    rows.y.conservativeResize(more.rows(), before + more.cols());
+    rows.y.rightCols(more.cols()) = more;
+  }
+  return rows;
+}
+
+/// The columns of `rows` that are `neurons`, and the last one.
+static Matrix pickNeurons(const Matrix &rows,
+                          const std::vector<float> &neurons) {
+  std::vector<Eigen::Index> columns(neurons.begin(), neurons.end());
+  columns.push_back(rows.cols() - 1);
+  return rows(Eigen::all, columns);
+}
+
+Status DepthFitter::collect(const std::vector<Wanted> &wanted, size_t share,
+                            const run::Limit &limit, Moments &moments) {
+  std::vector<MapMoments> sums(wanted.size());
+  std::vector<Matrix> now(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    sums[i].neurons = std::move(moments[wanted[i]].neurons);
+    if (wanted[i].kind == LayerDepth::Thin)
+      now[i] = model.currentNeurons(wanted[i].layer);
+  }
+  std::set<std::string> names = namesOf(wanted);
+  GIST_TRY(forWindows(share, limit, [&](size_t window) {
+    std::vector<Shown> targets;
+    GIST_TRY(read(kTargetEntry, window, names,
+                  [&](const Shown &shown) { targets.push_back(shown); }));
+    size_t call = 0;
+    return read(kFitEntry, window, names, [&](const Shown &shown) {
+      const Shown &target = targets[call++];
+      std::vector<MapRows> rows(wanted.size());
+      std::vector<Matrix> turned(wanted.size());
+      forEachOnAllCores(wanted.size(), [&](size_t i) {
+        rows[i] = rowsOf(wanted[i], target, shown);
+        if (wanted[i].kind == LayerDepth::Thin)
+          turned[i] = rows[i].x.transpose();
+      });
+      std::vector<RowProduct> given;
+      for (size_t i = 0; i < wanted.size(); ++i)
+        if (wanted[i].kind == LayerDepth::Thin)
+          given.push_back({&turned[i], &now[i], &rows[i].y});
+      addProducts(given);
+      forEachOnAllCores(wanted.size(), [&](size_t i) {
+        if (wanted[i].kind == LayerDepth::Thin)
+          rows[i].x = pickNeurons(rows[i].x, sums[i].neurons);
+      });
+      addRows(rows, sums);
     });
   }));
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -220,17 +316,16 @@ Status DepthFitter::collect(const std::vector<Wanted> &wanted,
 }
 
 /// Of its moments.
-size_t DepthFitter::bytesOf(const Wanted &wanted) const {
+size_t DepthFitter::bytesOf(const Wanted &wanted, int64_t neurons) const {
   auto width = static_cast<size_t>(
       model.getSession().module().spec().model.embeddingSize);
   size_t reads = width + 1, gives = width;
   if (wanted.kind == LayerDepth::Thin)
-    reads = static_cast<size_t>(model.outputWeight(wanted.layer).cols()) + 1;
+    reads = static_cast<size_t>(neurons) + 1;
   if (wanted.kind == LayerDepth::Tail) {
     gives = 0;
-    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
-      for (const std::string &map : model.tailMaps(i))
-        gives += static_cast<size_t>(targets.front().at(map).cols());
+    for (const std::string &map : tailMaps(wanted.layer))
+      gives += model.rowsOf(map);
   }
   return reads * (reads + gives) * sizeof(float);
 }
@@ -250,67 +345,67 @@ DepthFitter::listWanted(const DepthPlan &plan) {
   return list;
 }
 
-MapSet DepthFitter::solve(const Wanted &wanted, const DepthChoice &choice,
-                          const std::map<std::string, MapMoments> &moments,
-                          const MapSet &known) const {
-  const auto &[name, sums] = *moments.begin();
+MapSet DepthFitter::solve(const Wanted &wanted, const MapMoments &moments,
+                          std::vector<float> neurons) const {
+  auto layer = static_cast<int64_t>(wanted.layer);
+  FittedMap fitted = fitMap(moments, options.ridge, std::move(neurons));
   MapSet maps;
-  auto keep = [&](const std::string &map, FittedMap fitted) {
-    maps[map] = std::make_shared<const FittedMap>(std::move(fitted));
-  };
-  if (wanted.kind == LayerDepth::Linear) {
-    keep(name, fitMap(sums, options.ridge));
-  } else if (wanted.kind == LayerDepth::Thin) {
-    // A layer keeps its neurons while its map is fitted again.
-    auto before = known.find(name);
-    std::vector<float> neurons =
-        before != known.end()
-            ? before->second->neurons
-            : chooseNeurons(sums, model.outputWeight(wanted.layer),
-                            choice.neurons);
-    MapMoments whole = sums;
-    whole.gives.noalias() += sums.reads.selfadjointView<Eigen::Lower>() *
-                             model.currentNeurons(wanted.layer);
-    keep(name, fitMap(whole, options.ridge, std::move(neurons)));
-  } else {
-    FittedMap all = fitMap(sums, options.ridge);
-    Eigen::Index at = 0;
-    for (size_t i = wanted.layer; i < model.countLayers(); ++i)
-      for (const std::string &map : model.tailMaps(i)) {
-        Eigen::Index rows = targets.front().at(map).cols();
-        keep(map, {all.map.middleRows(at, rows),
-                   {all.bias.begin() + at, all.bias.begin() + at + rows}});
-        at += rows;
-      }
+  if (wanted.kind != LayerDepth::Tail) {
+    maps[wanted.kind == LayerDepth::Thin ? thinMapName(layer)
+                                         : linearMapName(layer)] =
+        std::make_shared<const FittedMap>(std::move(fitted));
+    return maps;
+  }
+  Eigen::Index at = 0;
+  for (const std::string &map : tailMaps(wanted.layer)) {
+    auto rows = static_cast<Eigen::Index>(model.rowsOf(map));
+    maps[map] = std::make_shared<const FittedMap>(
+        FittedMap{fitted.map.middleRows(at, rows),
+                  {fitted.bias.begin() + at, fitted.bias.begin() + at + rows}});
+    at += rows;
   }
   return maps;
 }
 
 Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
+                             const run::Limit &limit,
                              std::vector<MapSet> &maps) {
   maps.resize(list.size());
-  GIST_TRY(keepTargets());
   GIST_TRY(model.followNone());
   // Several plans may need the same moments: thin layers of several sizes.
   std::map<Wanted, std::vector<size_t>> users;
+  std::vector<Wanted> all;
   for (size_t i = 0; i < list.size(); ++i)
     for (const Wanted &wanted : listWanted(list[i]))
       users[wanted].push_back(i);
+  for (const auto &[wanted, plans] : users)
+    all.push_back(wanted);
+  GIST_TRY(rankNeurons(all, limit));
   std::mutex mutex;
   for (auto next = users.begin(); next != users.end();) {
     std::vector<Wanted> group;
+    Moments moments;
     for (size_t bytes = 0; next != users.end(); ++next) {
-      bytes += bytesOf(next->first);
+      const auto &[wanted, plans] = *next;
+      int64_t most = 0;
+      for (size_t user : plans)
+        most = std::max(most, list[user].layers[wanted.layer].neurons);
+      bytes += bytesOf(wanted, most);
       if (!group.empty() && bytes > options.memory)
         break;
-      group.push_back(next->first);
+      group.push_back(wanted);
+      if (wanted.kind == LayerDepth::Thin)
+        moments[wanted].neurons = bestNeurons(wanted.layer, most);
     }
-    Moments moments;
-    GIST_TRY(collect(group, moments));
+    GIST_TRY(collect(group, options.shareOfSearch, limit, moments));
     forEachOnAllCores(group.size(), [&](size_t i) {
       for (size_t user : users.at(group[i])) {
-        MapSet found = solve(group[i], list[user].layers[group[i].layer],
-                             moments.at(group[i]), {});
+        const Wanted &wanted = group[i];
+        std::vector<float> neurons;
+        if (wanted.kind == LayerDepth::Thin)
+          neurons = bestNeurons(wanted.layer,
+                                list[user].layers[wanted.layer].neurons);
+        MapSet found = solve(wanted, moments.at(wanted), std::move(neurons));
         std::lock_guard<std::mutex> lock(mutex);
         maps[user].merge(found);
       }
@@ -319,20 +414,22 @@ Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
   return {};
 }
 
-Status DepthFitter::fitTogether(const DepthPlan &plan, MapSet &maps) {
+Status DepthFitter::fitTogether(const DepthPlan &plan, size_t share,
+                                const run::Limit &limit, MapSet &maps) {
   std::vector<Wanted> wanted = listWanted(plan);
-  for (int round = 0; round < options.rounds; ++round) {
+  Progress bar("layers", wanted.size(), 0, &limit);
+  for (const Wanted &one : wanted) {
     GIST_TRY(model.follow(plan, maps));
     Moments moments;
-    GIST_TRY(collect(wanted, moments));
-    std::vector<MapSet> found(wanted.size());
-    forEachOnAllCores(wanted.size(), [&](size_t i) {
-      found[i] = solve(wanted[i], plan.layers[wanted[i].layer],
-                       moments.at(wanted[i]), maps);
-    });
-    for (MapSet &one : found)
-      for (auto &[name, map] : one)
-        maps[name] = std::move(map);
+    // A layer keeps its neurons while its map is fitted again.
+    if (one.kind == LayerDepth::Thin)
+      moments[one].neurons =
+          maps.at(thinMapName(static_cast<int64_t>(one.layer)))->neurons;
+    GIST_TRY(collect({one}, share, limit, moments));
+    for (auto &[name, map] :
+         solve(one, moments.at(one), moments.at(one).neurons))
+      maps[name] = map;
+    bar.advance();
   }
   return {};
 }

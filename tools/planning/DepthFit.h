@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fits the maps of plans of depths (passes/Plan/File/DepthPlan.h). One pass
-// over a text keeps what the model computes without a plan. A second one keeps
-// the second moments of what maps read and of what is missing at the end of
-// their layers, for all layers at once: each is then fitted as if it were the
-// only one. With the maps of a plan in place the moments are taken again, and
-// each map makes up for the errors of those before it.
+// Fits the maps of plans of depths (passes/Plan/File/DepthPlan.h). Each window
+// of a text is read twice: as the model is, and with the maps that are there.
+// The second moments of what maps read and of what is missing at the end of
+// their layers are summed up, for all layers at once: each is then fitted as if
+// it were the only one. The maps of a plan are then fitted again, one layer
+// after the other: each makes up for the errors of those before it, so these
+// have to be there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,46 +19,59 @@
 #define GIST_TOOLS_PLANNING_DEPTHFIT_H
 
 #include "tools/planning/DepthModel.h"
+#include "tools/running/Limit.h"
 
 #include <functional>
 
 namespace gist::plan {
 
 struct FitOptions {
-  int64_t window = 1024; ///< tokens of a sequence
-  int64_t call = 256;    ///< tokens of a call
-  /// Relative to the mean of the squares of what a map reads.
+  int64_t window = 2048; ///< tokens of a sequence
+  int64_t call = 2048;   ///< tokens of a call
+  /// Relative to the squares of each number that a map reads.
   double ridge = 1e-3;
-  int rounds = 2; ///< in which all maps of a plan are fitted again
+  /// One of so many windows is read for maps that are compared and not kept.
+  size_t shareOfSearch = 2;
   /// Bytes of the moments that are kept at a time.
   size_t memory = size_t{4} << 30;
 };
-
-/// Says how far work has come.
-using FitProgress =
-    std::function<void(const char *what, size_t done, size_t of)>;
 
 /// What a map reads and what it should give, summed over rows, with a one
 /// behind each row for the bias. The bits of f32 are far more than what the
 /// ridge leaves of them.
 struct MapMoments {
-  Eigen::MatrixXf reads; ///< sum of x x^T, the lower triangle
-  Eigen::MatrixXf gives; ///< sum of x y^T
+  Matrix reads; ///< sum of x x^T, the lower triangle
+  Matrix gives; ///< sum of x y^T
   int64_t count = 0;
+  /// Which neurons the columns of x are, ascending; empty: all.
+  std::vector<float> neurons = {};
 };
 
-/// Adds rows x and y of these widths.
-void addRows(const Matrix &x, const Matrix &y, MapMoments &moments);
+/// Rows that maps read, with the one for the bias, and rows that they should
+/// give.
+struct MapRows {
+  Matrix x, y;
+};
+/// Adds each of `rows` to the moments of the same number, on all cores.
+void addRows(std::span<const MapRows> rows, std::span<MapMoments> moments);
+/// `x` with the one for the bias behind each row.
+Matrix withOnes(const Matrix &x);
 
 /// A and b with the least squares, and a ridge that holds A down. Of the
 /// columns of x only `neurons` are read, where there are any.
 FittedMap fitMap(const MapMoments &moments, double ridge,
                  std::vector<float> neurons = {});
 
-/// The numbers of the neurons that give most: of the largest variance times the
-/// squares of what the output weight makes of them.
-std::vector<float> chooseNeurons(const MapMoments &moments,
-                                 const Matrix &outputWeight, int64_t count);
+/// Sums over rows of what neurons give, and of its squares.
+struct NeuronSums {
+  Eigen::ArrayXd sums, squares;
+  int64_t count = 0;
+
+  void add(const Matrix &rows);
+  /// All neurons, those that give most first: of the largest variance times
+  /// the squares of what the output weight makes of them.
+  std::vector<float> rank(const Matrix &outputWeight) const;
+};
 
 /// Tensors of a file of maps.
 Status writeMaps(const std::string &path, uint64_t model, const MapSet &maps);
@@ -65,49 +79,62 @@ Status writeMaps(const std::string &path, uint64_t model, const MapSet &maps);
 class DepthFitter {
 public:
   DepthFitter(DepthModel &model, std::vector<int32_t> tokens,
-              FitOptions options, FitProgress progress)
-      : model(model), tokens(std::move(tokens)), options(options),
-        progress(std::move(progress)) {}
+              FitOptions options)
+      : model(model), tokens(std::move(tokens)), options(options) {}
 
+  /// A limit ends what follows as an error.
+  ///
   /// Fits the maps of every plan in `list`, each as if it were the only layer,
   /// or the only tail, that is not full. Plans have one kind of layers each.
-  Status fitAlone(const std::vector<DepthPlan> &list,
+  Status fitAlone(const std::vector<DepthPlan> &list, const run::Limit &limit,
                   std::vector<MapSet> &maps);
-  /// Fits all maps of `plan`, from what they are in `maps` on.
-  Status fitTogether(const DepthPlan &plan, MapSet &maps);
+  /// Fits all maps of `plan`, one layer after the other, with one of `share`
+  /// windows. `maps` has what they are alone.
+  Status fitTogether(const DepthPlan &plan, size_t share,
+                     const run::Limit &limit, MapSet &maps);
 
 private:
   /// What an entry shows of one call, by name.
   using Shown = std::map<std::string, Matrix>;
-  using Body = std::function<void(size_t call, const Shown &shown)>;
+  using Body = std::function<void(const Shown &shown)>;
   /// A map and what it is fitted towards.
   struct Wanted {
     size_t layer;
     LayerDepth kind;
     auto operator<=>(const Wanted &) const = default;
   };
-  using Moments = std::map<Wanted, std::map<std::string, MapMoments>>;
+  using Moments = std::map<Wanted, MapMoments>;
 
-  /// Calls `entry` on every window and hands out what it shows of rows behind
-  /// the first tokens.
-  Status pass(const char *entry, const char *what, const Body &body);
-  Status keepTargets();
-  /// As the model does now.
-  Status collect(const std::vector<Wanted> &wanted, Moments &moments);
-  void add(const Wanted &wanted, const Shown &target, const Shown &shown,
-           std::map<std::string, MapMoments> &moments) const;
-  size_t bytesOf(const Wanted &wanted) const;
+  /// Calls `entry` on a window and hands out those of `names` that it shows, of
+  /// the rows behind the first tokens.
+  Status read(const char *entry, size_t window,
+              const std::set<std::string> &names, const Body &body);
+  /// Calls `body` for every window, or for one of so many.
+  Status forWindows(size_t share, const run::Limit &limit,
+                    const std::function<Status(size_t window)> &body);
+  /// Which neurons of the layers in `wanted` give most.
+  Status rankNeurons(const std::vector<Wanted> &wanted,
+                     const run::Limit &limit);
+  /// The `count` that give most, in the order of the model.
+  std::vector<float> bestNeurons(size_t layer, int64_t count) const;
+  /// As the model does now. `moments` say which neurons are of interest.
+  Status collect(const std::vector<Wanted> &wanted, size_t share,
+                 const run::Limit &limit, Moments &moments);
+  std::set<std::string> namesOf(const std::vector<Wanted> &wanted) const;
+  MapRows rowsOf(const Wanted &wanted, const Shown &target,
+                 const Shown &shown) const;
+  /// The keys and values of all layers of a tail, beside each other.
+  std::vector<std::string> tailMaps(size_t first) const;
+  size_t bytesOf(const Wanted &wanted, int64_t neurons) const;
   static std::vector<Wanted> listWanted(const DepthPlan &plan);
-  /// The maps of one layer, or of a tail. `known` are those it has so far.
-  MapSet solve(const Wanted &wanted, const DepthChoice &choice,
-               const std::map<std::string, MapMoments> &moments,
-               const MapSet &known) const;
+  /// The maps of one layer, or of a tail.
+  MapSet solve(const Wanted &wanted, const MapMoments &moments,
+               std::vector<float> neurons) const;
 
   DepthModel &model;
   std::vector<int32_t> tokens;
   FitOptions options;
-  FitProgress progress;
-  std::vector<Shown> targets; ///< of each call
+  std::map<size_t, std::vector<float>> ranked; ///< neurons of a layer
 };
 
 } // namespace gist::plan

@@ -197,10 +197,10 @@ Status DepthModel::flush() {
   return {};
 }
 
-Eigen::MatrixXf DepthModel::currentNeurons(size_t layer) const {
+Matrix DepthModel::currentNeurons(size_t layer) const {
   std::string map = thinMapName(static_cast<int64_t>(layer));
   const Matrix &weight = numbers.at(map), &bias = numbers.at(biasName(map));
-  Eigen::MatrixXf result(weight.cols() + 1, weight.rows());
+  Matrix result(weight.cols() + 1, weight.rows());
   result.topRows(weight.cols()) = weight.transpose();
   result.bottomRows(1) = bias;
   return result;

@@ -68,7 +68,11 @@ public:
   }
   /// What a thin layer's map is now, over all neurons, with its bias as the
   /// last row.
-  Eigen::MatrixXf currentNeurons(size_t layer) const;
+  Matrix currentNeurons(size_t layer) const;
+  /// Numbers that a map gives.
+  size_t rowsOf(const std::string &map) const {
+    return static_cast<size_t>(numbers.at(map).rows());
+  }
   const LayerSizes &sizes(size_t layer) const { return layers[layer].sizes; }
 
 private:

@@ -118,11 +118,30 @@ bool DepthPlanner::isHopeless(const Choice &choice) const {
       return false;
     // Together maps make up for some of what they lose alone.
     constexpr double kTooMuch = 1.5;
-    for (size_t k = 0; k < other.spends.size(); ++k)
-      if (other.spends[k] > kTooMuch * limitOf(k))
-        return true;
-    return false;
+    return shareOf(other) > kTooMuch;
   });
+}
+
+double DepthPlanner::shareOf(const Choice &choice) const {
+  double share = 0;
+  for (size_t k = 0; k < choice.spends.size(); ++k)
+    share = std::max(share, choice.spends[k] / limitOf(k));
+  return share;
+}
+
+void DepthPlanner::printAlone() const {
+  std::fprintf(stderr, "what each layer alone spends of what is allowed:\n");
+  for (size_t i = 0; i < model.countLayers(); ++i) {
+    std::string line;
+    for (const Choice &choice : choices)
+      if (choice.layer == i && !choice.spends.empty()) {
+        char text[64];
+        std::snprintf(text, sizeof(text), "  %s %.2f",
+                      printDepth(choice.depth).c_str(), shareOf(choice));
+        line += text;
+      }
+    std::fprintf(stderr, "%4zu%s\n", i, line.c_str());
+  }
 }
 
 Status DepthPlanner::measure(const DepthPlan &plan, const MapSet &maps,
@@ -136,7 +155,7 @@ Status DepthPlanner::measureAlone() {
   std::vector<MapSet> maps;
   for (const Choice &choice : choices)
     plans.push_back(planOf(choice));
-  GIST_TRY(fitter.fitAlone(plans, maps));
+  GIST_TRY(fitter.fitAlone(plans, limit, maps));
   Progress bar("kinds of layers", choices.size(), 0, &limit);
   for (size_t i = 0; i < choices.size(); ++i, bar.advance()) {
     Choice &choice = choices[i];
@@ -225,7 +244,7 @@ DepthPlan DepthPlanner::choose(const std::vector<double> &budgets,
 Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps,
                              double &share) {
   double work = countWork(model, plan, options.prompt);
-  GIST_TRY(fitter.fitTogether(plan, maps));
+  GIST_TRY(fitter.fitTogether(plan, options.share, limit, maps));
   Measurement measured;
   GIST_TRY(measure(plan, maps, measured));
   share = 0;
@@ -286,8 +305,10 @@ Status DepthPlanner::solve(FoundDepths &found) {
   GIST_TRY(model.followNone());
   GIST_TRY(terms.measureDense(pool, tryDepths(true)));
   collectChoices();
-  GIST_TRY(measureAlone());
-  Status status = search();
+  Status status = measureAlone();
+  printAlone();
+  if (status.ok())
+    status = search();
   if (!status.ok() && !limit.hasStopped())
     return status;
   found = std::move(best);

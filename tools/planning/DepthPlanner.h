@@ -26,6 +26,7 @@ struct DepthSearch {
   double confidence = 0.9;
   int64_t prompt = 2048; ///< tokens, that work is counted for
   int tries = 8;         ///< plans that are fitted and measured together
+  size_t share = 2;      ///< one of so many windows is read to fit them
   /// Thin layers have one of so many of their neurons.
   std::vector<int64_t> shares = {2, 4};
 };
@@ -76,8 +77,12 @@ private:
                  Measurement &result);
   /// The plan with the least work whose sum of losses is within the budgets.
   DepthPlan choose(const std::vector<double> &budgets, MapSet &maps) const;
+  /// What each kind spends alone, layer by layer.
+  void printAlone() const;
   Status tryPlan(const DepthPlan &plan, MapSet maps, double &share);
   Status search();
+  /// The largest part of what any term may lose.
+  double shareOf(const Choice &choice) const;
   double limitOf(size_t term) const {
     return options.promise.allowance(terms.terms()[term].kind);
   }
