@@ -37,7 +37,8 @@ def unpack(package, file, folder):
         (archive,) = target.glob("*.deb")
         subprocess.run(["dpkg-deb", "-x", archive, target], check=True)
         archive.unlink()
-    return gzip.open(target / file).read()
+    path = target / file
+    return (gzip.open(path) if path.suffix in (".gz", ".dz") else path.open("rb")).read()
 
 
 def debian_faq(folder):
@@ -51,6 +52,11 @@ def jargon(folder):
     text = unpack("dict-jargon", "usr/share/dictd/jargon.dict.dz", folder).decode(errors="replace")
     # The text before it is about the file.
     return text[len(text) // 3:]
+
+
+def sayings(folder):
+    return "\n".join(unpack("fortunes", f"usr/share/games/fortunes/{name}", folder).decode(errors="replace")
+                     for name in ("songs-poems", "cookie", "people"))
 
 
 def debian_reference(folder):
@@ -76,6 +82,7 @@ def licences(*names):
 TEXTS = {
     "calibration/prose.txt": debian_faq,
     "calibration/manual.txt": documentation,
+    "calibration/sayings.txt": sayings,
     "calibration/code.txt": library("argparse.py", "typing.py", "subprocess.py"),
     "calibration/code2.txt": library("asyncio/base_events.py", "datetime.py", "difflib.py"),
     "calibration/licence.txt": licences("GPL-3", "MPL-1.1"),

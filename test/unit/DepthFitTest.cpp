@@ -26,8 +26,7 @@ protected:
   }
 
   static void add(const Matrix &x, const Matrix &y, MapMoments &moments) {
-    std::vector<MapRows> rows{{withOnes(x), y}};
-    addRows(rows, {&moments, 1});
+    addRows(std::vector<MapRows>{{withOnes(x), y, &moments}});
   }
 
   std::mt19937 random{7};
@@ -110,10 +109,11 @@ TEST_F(DepthFit, ProductsOfRowsAreThoseOfMatrices) {
        {std::array<int, 3>{7, 13, 40}, {33, 100, 17}, {1, 1, 1}, {64, 6, 16}}) {
     Matrix x = draw(rows, n), y = draw(rows, m);
     Matrix sums = draw(n, m), lower = draw(n, n);
-    Matrix expected = sums + x.transpose() * y;
+    // One of them twice.
+    Matrix expected = sums + 2 * x.transpose() * y;
     Matrix square = lower + x.transpose() * x;
-    addProducts(
-        std::vector<RowProduct>{{&x, &y, &sums}, {&x, &x, &lower, true}});
+    addProducts(std::vector<RowProduct>{
+        {&x, &y, &sums}, {&x, &x, &lower, true}, {&x, &y, &sums}});
     EXPECT_LT((sums - expected).cwiseAbs().maxCoeff(), 1e-4);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j <= i; ++j)

@@ -22,6 +22,7 @@
 #include "tools/planning/CertificateFile.h"
 #include "tools/planning/DepthPlanner.h"
 #include "tools/running/Compiler.h"
+#include "tools/tasks/Sample.h"
 
 #include <nlohmann/json.hpp>
 
@@ -61,6 +62,7 @@ private:
   Status openModel();
   Status readTexts();
   Status openContract(bool isHeldOut, Contract &contract, TaskTerms &tasks);
+  Status collectTokens(std::vector<int32_t> &tokens);
   Status givePlan(DepthFitter &fitter);
   Status write(const Json &certificate) const;
 
@@ -151,6 +153,35 @@ Status DepthsCommand::openContract(bool isHeldOut, Contract &contract,
   return tasks.samples > 0 ? contract.addTasks(pool, tasks) : Status();
 }
 
+/// What maps are fitted with: texts, and questions that are neither searched
+/// with nor judged by. Answers to questions depend on rows that are rare in
+/// texts, such as those of lists.
+Status DepthsCommand::collectTokens(std::vector<int32_t> &tokens) {
+  const Tokenizer &tokenizer = pool.first().model().tokenizer;
+  auto most = static_cast<size_t>(options.maxTokens);
+  size_t ofTexts = options.planner.promise.tasks > 0 ? most - most / 4 : most;
+  for (const SplitText &text : texts) {
+    std::vector<int32_t> ids;
+    tokenizer.encode(text.fit, ids,
+                     {.addSpecial = false, .parseSpecial = false});
+    ids.resize(std::min(ids.size(), ofTexts / texts.size()));
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  size_t end = tokens.size() + most - ofTexts;
+  std::span<const tasks::Task> all = tasks::allTasks();
+  tasks::Filler filler;
+  for (size_t i = 0; tokens.size() < end; ++i) {
+    tasks::Sample sample;
+    GIST_TRY(tasks::makeSample(tokenizer, all[i % all.size()], filler,
+                               {options.seed + 2, options.fit.window},
+                               i / all.size(), sample));
+    for (const tasks::TurnTokens &turn : sample.parts)
+      for (const auto *part : {&turn.text, &turn.question, &turn.target})
+        tokens.insert(tokens.end(), part->begin(), part->end());
+  }
+  return {};
+}
+
 /// The plan that the user names, fitted.
 Status DepthsCommand::givePlan(DepthFitter &fitter) {
   found.plan = given.depths;
@@ -187,7 +218,7 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
   std::vector<MapSet> maps;
   GIST_TRY(fitter.fitAlone({found.plan}, unlimited, maps));
   found.maps = std::move(maps.front());
-  GIST_TRY(fitter.fitTogether(found.plan, /*share=*/1, unlimited, found.maps));
+  GIST_TRY(fitter.fitTogether(found.plan, unlimited, found.maps));
   found.work = countWork(model, found.plan, options.search.prompt);
   return model.follow(found.plan, found.maps);
 }
@@ -232,14 +263,7 @@ Status DepthsCommand::run() {
   GIST_TRY(readTexts());
   GIST_TRY(openModel());
   std::vector<int32_t> tokens;
-  size_t most = static_cast<size_t>(options.maxTokens) / texts.size();
-  for (const SplitText &text : texts) {
-    std::vector<int32_t> ids;
-    pool.first().model().tokenizer.encode(
-        text.fit, ids, {.addSpecial = false, .parseSpecial = false});
-    ids.resize(std::min(ids.size(), most));
-    tokens.insert(tokens.end(), ids.begin(), ids.end());
-  }
+  GIST_TRY(collectTokens(tokens));
   // All texts are read before the search: a wrong name should not cost it.
   Contract terms, heldOut;
   TaskTerms tasks, heldOutTasks;
@@ -252,12 +276,7 @@ Status DepthsCommand::run() {
     search.confidence = options.planner.confidence;
     GIST_TRY(
         DepthPlanner(search, pool, model, fitter, terms, limit).solve(found));
-    // Maps that are kept are fitted with all texts.
-    if (found.plan.isNeeded()) {
-      GIST_TRY(
-          fitter.fitTogether(found.plan, /*share=*/1, unlimited, found.maps));
-      GIST_TRY(model.follow(found.plan, found.maps));
-    }
+    pool.stopAt(unlimited);
   } else {
     GIST_TRY(givePlan(fitter));
   }
@@ -275,6 +294,7 @@ Status DepthsCommand::run() {
                                     options.planner.confidence, heldOutTasks,
                                     pool.first().model().device->info().name);
   certificate.work = found.work;
+  certificate.workOf = "a prompt";
   print(certificate);
   GIST_TRY(write(toJson(certificate)));
   std::printf("\ngist-compile %s -o less.gist --plan %s\n",

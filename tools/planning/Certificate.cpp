@@ -236,7 +236,7 @@ void plan::print(const Certificate &certificate) {
   if (certificate.work == 0)
     std::printf("measured without texts, on %s\n", certificate.device.c_str());
   else
-    std::printf("work of the heads that the plan chooses for: %.4f of dense at "
-                "most, on %s\n",
-                certificate.work, certificate.device.c_str());
+    std::printf("work of %s: %.4f of dense at most, on %s\n",
+                certificate.workOf, certificate.work,
+                certificate.device.c_str());
 }

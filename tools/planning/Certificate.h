@@ -45,7 +45,8 @@ struct Certificate {
   size_t samples = 0;          ///< of all tasks together, or of each; 0: none
   bool isOfEachTask = false;
   std::string device; ///< that it was measured on
-  double work = 0;    ///< the most of any text, relative to dense attention
+  double work = 0;    ///< the most of any text, relative to dense
+  const char *workOf = "the heads that the plan chooses for";
   std::vector<CertificateRow> rows;
   /// All tasks together, where each has a row. A search keeps this row; the
   /// verdict ignores it, because single tasks are harder to keep.

@@ -30,19 +30,16 @@ Matrix plan::withOnes(const Matrix &x) {
   return result;
 }
 
-void plan::addRows(std::span<const MapRows> rows,
-                   std::span<MapMoments> moments) {
+void plan::addRows(std::span<const MapRows> rows) {
   std::vector<RowProduct> products;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto &[x, y] = rows[i];
-    MapMoments &sum = moments[i];
-    if (sum.count == 0) {
-      sum.reads = Matrix::Zero(x.cols(), x.cols());
-      sum.gives = Matrix::Zero(x.cols(), y.cols());
+  for (const auto &[x, y, sum] : rows) {
+    if (sum->count == 0) {
+      sum->reads = Matrix::Zero(x.cols(), x.cols());
+      sum->gives = Matrix::Zero(x.cols(), y.cols());
     }
-    sum.count += x.rows();
-    products.push_back({&x, &x, &sum.reads, /*isLower=*/true});
-    products.push_back({&x, &y, &sum.gives});
+    sum->count += x.rows();
+    products.push_back({&x, &x, &sum->reads, /*isLower=*/true});
+    products.push_back({&x, &y, &sum->gives});
   }
   addProducts(products);
 }
@@ -76,11 +73,17 @@ FittedMap plan::fitMap(const MapMoments &moments, double ridge,
   // held down by its own. The bias is free.
   sums.diagonal().head(size).array() *= 1 + ridge;
   sums(size, size) += 1e-9 * static_cast<double>(moments.count);
-  Eigen::MatrixXd solved =
-      sums.selfadjointView<Eigen::Lower>().llt().solve(gives);
+  Eigen::LLT<Eigen::MatrixXd> factors(sums.selfadjointView<Eigen::Lower>());
+  constexpr Eigen::Index kColumns = 64;
+  auto parts = static_cast<size_t>((gives.cols() + kColumns - 1) / kColumns);
+  forEachOnAllCores(parts, [&](size_t i) {
+    Eigen::Index first = static_cast<Eigen::Index>(i) * kColumns;
+    factors.solveInPlace(
+        gives.middleCols(first, std::min(kColumns, gives.cols() - first)));
+  });
   FittedMap result;
-  result.map = solved.topRows(size).transpose().cast<float>();
-  Eigen::VectorXf bias = solved.row(size).transpose().cast<float>();
+  result.map = gives.topRows(size).transpose().cast<float>();
+  Eigen::VectorXf bias = gives.row(size).transpose().cast<float>();
   result.bias.assign(bias.data(), bias.data() + bias.size());
   result.neurons = std::move(neurons);
   return result;
@@ -132,6 +135,13 @@ Status plan::writeMaps(const std::string &path, uint64_t model,
 // Passes over a text
 //===----------------------------------------------------------------------===//
 
+Eigen::Map<const Matrix> DepthFitter::Shown::at(const std::string &name) const {
+  const std::vector<uint8_t> &content = bytes.at(name);
+  size_t columns = content.size() / sizeof(float) / tokens;
+  return {reinterpret_cast<const float *>(content.data()) + skipped * columns,
+          countRows(), static_cast<Eigen::Index>(columns)};
+}
+
 Status DepthFitter::read(const char *entry, size_t window,
                          const std::set<std::string> &names, const Body &body) {
   Session &session = model.getSession();
@@ -157,18 +167,12 @@ Status DepthFitter::read(const char *entry, size_t window,
                             return names.contains(nameOf(output));
                           }));
     // The first tokens of a sequence are unlike all others.
-    size_t first = past < skipped ? std::min(skipped - past, count) : 0;
-    Shown shown;
-    for (auto &[output, bytes] : outputs) {
-      auto columns =
-          static_cast<Eigen::Index>(bytes.size() / sizeof(float) / count);
-      Eigen::Map<const Matrix> rows(
-          reinterpret_cast<const float *>(bytes.data()),
-          static_cast<Eigen::Index>(count), columns);
-      shown[nameOf(output)] =
-          rows.bottomRows(static_cast<Eigen::Index>(count - first));
-    }
-    body(shown);
+    Shown shown{{},
+                count,
+                past < skipped ? std::min(skipped - past, count) : size_t{0}};
+    for (auto &[output, bytes] : outputs)
+      shown.bytes[nameOf(output)] = std::move(bytes);
+    body(std::move(shown));
     past += count;
   }
   return {};
@@ -202,7 +206,7 @@ Status DepthFitter::rankNeurons(const std::vector<Wanted> &wanted,
   for (const auto &[layer, sum] : sums)
     names.insert(thinMapName(static_cast<int64_t>(layer)));
   // A few thousand tokens tell neurons that vary from others.
-  GIST_TRY(forWindows(4 * options.shareOfSearch, limit, [&](size_t window) {
+  GIST_TRY(forWindows(4 * options.shareAlone, limit, [&](size_t window) {
     return read(kFitEntry, window, names, [&](const Shown &shown) {
       for (auto &[layer, sum] : sums)
         sum.add(shown.at(thinMapName(static_cast<int64_t>(layer))));
@@ -246,22 +250,32 @@ DepthFitter::namesOf(const std::vector<Wanted> &wanted) const {
 
 /// Thin layers want what is missing behind them; what their map gives now is
 /// added by the caller.
-MapRows DepthFitter::rowsOf(const Wanted &wanted, const Shown &target,
-                            const Shown &shown) const {
+MapRows DepthFitter::rowsOf(const Wanted &wanted, const Piece &piece,
+                            const Shown &target, const Shown &shown) const {
   auto layer = static_cast<int64_t>(wanted.layer);
-  if (wanted.kind == LayerDepth::Linear)
-    return {withOnes(shown.at(linearMapName(layer))),
-            target.at(streamName(layer + 1)) - shown.at(streamName(layer))};
-  if (wanted.kind == LayerDepth::Thin)
-    return {withOnes(shown.at(thinMapName(layer))),
-            target.at(streamName(layer + 1)) - shown.at(streamName(layer + 1))};
+  auto take = [&](const Shown &from, const std::string &name) {
+    return from.at(name).middleRows(piece.first, piece.count);
+  };
+  MapRows rows;
+  rows.x = withOnes(take(shown, wanted.kind == LayerDepth::Thin
+                                    ? thinMapName(layer)
+                                    : linearMapName(layer)));
+  if (wanted.kind != LayerDepth::Tail) {
+    rows.y = take(target, streamName(layer + 1)) -
+             take(shown, streamName(wanted.kind == LayerDepth::Thin ? layer + 1
+                                                                    : layer));
+    return rows;
+  }
   // All maps of a tail read the same rows.
-  MapRows rows{withOnes(shown.at(linearMapName(layer))), {}};
-  for (const std::string &map : tailMaps(wanted.layer)) {
-    const Matrix &more = target.at(map);
-    Eigen::Index before = rows.y.cols();
-    rows.y.conservativeResize(more.rows(), before + more.cols());
-    rows.y.rightCols(more.cols()) = more;
+  std::vector<std::string> maps = tailMaps(wanted.layer);
+  Eigen::Index columns = 0, at = 0;
+  for (const std::string &map : maps)
+    columns += static_cast<Eigen::Index>(model.rowsOf(map));
+  rows.y.resize(piece.count, columns);
+  for (const std::string &map : maps) {
+    auto part = take(target, map);
+    rows.y.middleCols(at, part.cols()) = part;
+    at += part.cols();
   }
   return rows;
 }
@@ -272,6 +286,35 @@ static Matrix pickNeurons(const Matrix &rows,
   std::vector<Eigen::Index> columns(neurons.begin(), neurons.end());
   columns.push_back(rows.cols() - 1);
   return rows(Eigen::all, columns);
+}
+
+void DepthFitter::addCall(const std::vector<Wanted> &wanted,
+                          const Shown &target, const Shown &shown,
+                          const std::vector<Matrix> &now,
+                          std::vector<MapMoments> &moments) const {
+  // Few maps would leave cores without work.
+  constexpr Eigen::Index kRows = 256;
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    for (Eigen::Index first = 0; first < shown.countRows(); first += kRows)
+      pieces.push_back({i, first, std::min(kRows, shown.countRows() - first)});
+  std::vector<MapRows> rows(pieces.size());
+  std::vector<Matrix> turned(pieces.size());
+  forEachOnAllCores(pieces.size(), [&](size_t i) {
+    const Wanted &one = wanted[pieces[i].wanted];
+    rows[i] = rowsOf(one, pieces[i], target, shown);
+    rows[i].moments = &moments[pieces[i].wanted];
+    if (one.kind != LayerDepth::Thin)
+      return;
+    turned[i] = rows[i].x.transpose();
+    rows[i].x = pickNeurons(rows[i].x, rows[i].moments->neurons);
+  });
+  std::vector<RowProduct> given;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (turned[i].size() > 0)
+      given.push_back({&turned[i], &now[pieces[i].wanted], &rows[i].y});
+  addProducts(given);
+  addRows(rows);
 }
 
 Status DepthFitter::collect(const std::vector<Wanted> &wanted, size_t share,
@@ -287,27 +330,10 @@ Status DepthFitter::collect(const std::vector<Wanted> &wanted, size_t share,
   GIST_TRY(forWindows(share, limit, [&](size_t window) {
     std::vector<Shown> targets;
     GIST_TRY(read(kTargetEntry, window, names,
-                  [&](const Shown &shown) { targets.push_back(shown); }));
+                  [&](Shown shown) { targets.push_back(std::move(shown)); }));
     size_t call = 0;
     return read(kFitEntry, window, names, [&](const Shown &shown) {
-      const Shown &target = targets[call++];
-      std::vector<MapRows> rows(wanted.size());
-      std::vector<Matrix> turned(wanted.size());
-      forEachOnAllCores(wanted.size(), [&](size_t i) {
-        rows[i] = rowsOf(wanted[i], target, shown);
-        if (wanted[i].kind == LayerDepth::Thin)
-          turned[i] = rows[i].x.transpose();
-      });
-      std::vector<RowProduct> given;
-      for (size_t i = 0; i < wanted.size(); ++i)
-        if (wanted[i].kind == LayerDepth::Thin)
-          given.push_back({&turned[i], &now[i], &rows[i].y});
-      addProducts(given);
-      forEachOnAllCores(wanted.size(), [&](size_t i) {
-        if (wanted[i].kind == LayerDepth::Thin)
-          rows[i].x = pickNeurons(rows[i].x, sums[i].neurons);
-      });
-      addRows(rows, sums);
+      addCall(wanted, targets[call++], shown, now, sums);
     });
   }));
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -397,7 +423,7 @@ Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
       if (wanted.kind == LayerDepth::Thin)
         moments[wanted].neurons = bestNeurons(wanted.layer, most);
     }
-    GIST_TRY(collect(group, options.shareOfSearch, limit, moments));
+    GIST_TRY(collect(group, options.shareAlone, limit, moments));
     forEachOnAllCores(group.size(), [&](size_t i) {
       for (size_t user : users.at(group[i])) {
         const Wanted &wanted = group[i];
@@ -414,8 +440,8 @@ Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
   return {};
 }
 
-Status DepthFitter::fitTogether(const DepthPlan &plan, size_t share,
-                                const run::Limit &limit, MapSet &maps) {
+Status DepthFitter::fitTogether(const DepthPlan &plan, const run::Limit &limit,
+                                MapSet &maps) {
   std::vector<Wanted> wanted = listWanted(plan);
   Progress bar("layers", wanted.size(), 0, &limit);
   for (const Wanted &one : wanted) {
@@ -425,7 +451,7 @@ Status DepthFitter::fitTogether(const DepthPlan &plan, size_t share,
     if (one.kind == LayerDepth::Thin)
       moments[one].neurons =
           maps.at(thinMapName(static_cast<int64_t>(one.layer)))->neurons;
-    GIST_TRY(collect({one}, share, limit, moments));
+    GIST_TRY(collect({one}, /*share=*/1, limit, moments));
     for (auto &[name, map] :
          solve(one, moments.at(one), moments.at(one).neurons))
       maps[name] = map;

@@ -30,8 +30,9 @@ struct FitOptions {
   int64_t call = 2048;   ///< tokens of a call
   /// Relative to the squares of each number that a map reads.
   double ridge = 1e-3;
-  /// One of so many windows is read for maps that are compared and not kept.
-  size_t shareOfSearch = 2;
+  /// One of so many windows is read for maps that are fitted alone: these are
+  /// compared and not kept.
+  size_t shareAlone = 2;
   /// Bytes of the moments that are kept at a time.
   size_t memory = size_t{4} << 30;
 };
@@ -47,13 +48,14 @@ struct MapMoments {
   std::vector<float> neurons = {};
 };
 
-/// Rows that maps read, with the one for the bias, and rows that they should
-/// give.
+/// Rows that a map reads, with the one for the bias, rows that it should give,
+/// and where they are summed up.
 struct MapRows {
   Matrix x, y;
+  MapMoments *moments = nullptr;
 };
-/// Adds each of `rows` to the moments of the same number, on all cores.
-void addRows(std::span<const MapRows> rows, std::span<MapMoments> moments);
+/// Adds all of these on all cores.
+void addRows(std::span<const MapRows> rows);
 /// `x` with the one for the bias behind each row.
 Matrix withOnes(const Matrix &x);
 
@@ -88,15 +90,28 @@ public:
   /// or the only tail, that is not full. Plans have one kind of layers each.
   Status fitAlone(const std::vector<DepthPlan> &list, const run::Limit &limit,
                   std::vector<MapSet> &maps);
-  /// Fits all maps of `plan`, one layer after the other, with one of `share`
-  /// windows. `maps` has what they are alone.
-  Status fitTogether(const DepthPlan &plan, size_t share,
-                     const run::Limit &limit, MapSet &maps);
+  /// Fits all maps of `plan`, one layer after the other. `maps` has what they
+  /// are alone.
+  Status fitTogether(const DepthPlan &plan, const run::Limit &limit,
+                     MapSet &maps);
 
 private:
-  /// What an entry shows of one call, by name.
-  using Shown = std::map<std::string, Matrix>;
-  using Body = std::function<void(const Shown &shown)>;
+  /// What an entry shows of one call.
+  struct Shown {
+    std::map<std::string, std::vector<uint8_t>> bytes; ///< by name
+    size_t tokens = 0, skipped = 0; ///< rows, and the first that do not count
+
+    Eigen::Map<const Matrix> at(const std::string &name) const;
+    auto countRows() const {
+      return static_cast<Eigen::Index>(tokens - skipped);
+    }
+  };
+  /// Some rows of a call, for one map.
+  struct Piece {
+    size_t wanted;
+    Eigen::Index first, count;
+  };
+  using Body = std::function<void(Shown shown)>;
   /// A map and what it is fitted towards.
   struct Wanted {
     size_t layer;
@@ -105,8 +120,7 @@ private:
   };
   using Moments = std::map<Wanted, MapMoments>;
 
-  /// Calls `entry` on a window and hands out those of `names` that it shows, of
-  /// the rows behind the first tokens.
+  /// Calls `entry` on a window and hands out those of `names` that it shows.
   Status read(const char *entry, size_t window,
               const std::set<std::string> &names, const Body &body);
   /// Calls `body` for every window, or for one of so many.
@@ -121,7 +135,11 @@ private:
   Status collect(const std::vector<Wanted> &wanted, size_t share,
                  const run::Limit &limit, Moments &moments);
   std::set<std::string> namesOf(const std::vector<Wanted> &wanted) const;
-  MapRows rowsOf(const Wanted &wanted, const Shown &target,
+  /// Takes the moments of a call.
+  void addCall(const std::vector<Wanted> &wanted, const Shown &target,
+               const Shown &shown, const std::vector<Matrix> &now,
+               std::vector<MapMoments> &moments) const;
+  MapRows rowsOf(const Wanted &wanted, const Piece &piece, const Shown &target,
                  const Shown &shown) const;
   /// The keys and values of all layers of a tail, beside each other.
   std::vector<std::string> tailMaps(size_t first) const;

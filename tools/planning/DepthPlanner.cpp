@@ -7,6 +7,7 @@
 
 #include "tools/planning/DepthPlanner.h"
 
+#include "tools/planning/Certificate.h"
 #include "tools/running/Progress.h"
 
 #include <algorithm>
@@ -117,7 +118,7 @@ bool DepthPlanner::isHopeless(const Choice &choice) const {
     if (!isLess || other.spends.empty())
       return false;
     // Together maps make up for some of what they lose alone.
-    constexpr double kTooMuch = 1.5;
+    constexpr double kTooMuch = 2.5;
     return shareOf(other) > kTooMuch;
   });
 }
@@ -244,17 +245,22 @@ DepthPlan DepthPlanner::choose(const std::vector<double> &budgets,
 Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps,
                              double &share) {
   double work = countWork(model, plan, options.prompt);
-  GIST_TRY(fitter.fitTogether(plan, options.share, limit, maps));
+  GIST_TRY(fitter.fitTogether(plan, limit, maps));
   Measurement measured;
   GIST_TRY(measure(plan, maps, measured));
   share = 0;
+  std::string worst;
   auto judge = [&](bool areQuestions) {
     for (size_t k = 0; k < terms.terms().size(); ++k) {
       if ((terms.terms()[k].kind == TermKind::Tasks) != areQuestions ||
           measured.terms[k].parts.empty())
         continue;
       double lost = terms.boundOfOthers(measured, k, options.confidence);
-      share = std::max(share, lost / limitOf(k));
+      if (lost / limitOf(k) > share) {
+        share = lost / limitOf(k);
+        worst = terms.title(terms.terms()[k]) + ", " +
+                nameOf(terms.terms()[k].kind);
+      }
     }
   };
   judge(/*areQuestions=*/false);
@@ -262,8 +268,8 @@ Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps,
     GIST_TRY(terms.askQuestions(pool, tryDepths(false), measured));
     judge(/*areQuestions=*/true);
   }
-  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed%s\n", work,
-               share, share <= 1 ? "" : ": too much");
+  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed (%s)%s\n",
+               work, share, worst.c_str(), share <= 1 ? "" : ": too much");
   if (share <= 1 && work < best.work)
     best = {plan, std::move(maps), std::move(measured), work};
   return {};

@@ -26,7 +26,6 @@ struct DepthSearch {
   double confidence = 0.9;
   int64_t prompt = 2048; ///< tokens, that work is counted for
   int tries = 8;         ///< plans that are fitted and measured together
-  size_t share = 2;      ///< one of so many windows is read to fit them
   /// Thin layers have one of so many of their neurons.
   std::vector<int64_t> shares = {2, 4};
 };

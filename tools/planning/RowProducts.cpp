@@ -10,6 +10,7 @@
 #include "tools/planning/AllCores.h"
 
 #include <cstring>
+#include <map>
 
 using namespace gist;
 using namespace gist::plan;
@@ -45,35 +46,44 @@ static Eigen::Index countPanels(Eigen::Index columns, Eigen::Index width) {
 }
 
 namespace {
-/// A product and its operands as panels of `kTileRows` and of `kTileColumns`
-/// columns, one after the other, with zeros behind the last column.
-struct PackedProduct {
-  const RowProduct *product;
-  std::vector<float> x, y;
+/// An operand as panels of `width` columns, one after the other, with zeros
+/// behind the last column.
+struct Panels {
+  const Matrix *rows;
+  Eigen::Index width;
+  std::vector<float> numbers = {};
 };
 
-/// Some rows of the sums of one product.
+/// A product with the panels of its operands.
+struct PackedProduct {
+  const RowProduct *product;
+  const Panels *x, *y;
+};
+
+/// Some rows of sums, and the products that are added to them: rows of sums are
+/// for one thread.
 struct Stripe {
-  const PackedProduct *packed;
+  const std::vector<PackedProduct> *products;
   Eigen::Index firstPanel, endPanel;
 };
 } // namespace
 
-static std::vector<float> pack(const Matrix &rows, Eigen::Index width) {
-  Eigen::Index panels = countPanels(rows.cols(), width);
-  std::vector<float> result(static_cast<size_t>(panels * rows.rows() * width));
-  for (Eigen::Index panel = 0; panel < panels; ++panel) {
+static void pack(Panels &panels) {
+  const auto &[rows, width, unused] = panels;
+  Eigen::Index count = countPanels(rows->cols(), width);
+  panels.numbers.resize(static_cast<size_t>(count * rows->rows() * width));
+  for (Eigen::Index panel = 0; panel < count; ++panel) {
     Eigen::Index first = panel * width,
-                 count = std::min(width, rows.cols() - first);
-    float *to = result.data() + panel * rows.rows() * width;
-    for (Eigen::Index i = 0; i < rows.rows(); ++i, to += width)
-      std::copy_n(rows.data() + i * rows.cols() + first, count, to);
+                 columns = std::min(width, rows->cols() - first);
+    float *to = panels.numbers.data() + panel * rows->rows() * width;
+    for (Eigen::Index i = 0; i < rows->rows(); ++i, to += width)
+      std::copy_n(rows->data() + i * rows->cols() + first, columns, to);
   }
-  return result;
 }
 
-static void multiply(const Stripe &stripe) {
-  const auto &[product, x, y] = *stripe.packed;
+static void multiply(const PackedProduct &packed, const Stripe &stripe) {
+  const RowProduct *product = packed.product;
+  const float *x = packed.x->numbers.data(), *y = packed.y->numbers.data();
   Matrix &sums = *product->sums;
   Eigen::Index depth = product->x->rows();
   float tile[kTileRows * kTileColumns];
@@ -86,8 +96,7 @@ static void multiply(const Stripe &stripe) {
       // Above the diagonal.
       if (product->isLower && j > i + rows - 1)
         continue;
-      multiplyPanels(x.data() + panel * depth * kTileRows, y.data() + j * depth,
-                     depth, tile);
+      multiplyPanels(x + panel * depth * kTileRows, y + j * depth, depth, tile);
       for (Eigen::Index row = 0; row < rows; ++row)
         for (Eigen::Index column = 0; column < columns; ++column)
           sums(i + row, j + column) += tile[row * kTileColumns + column];
@@ -95,18 +104,30 @@ static void multiply(const Stripe &stripe) {
 }
 
 void plan::addProducts(std::span<const RowProduct> products) {
-  std::vector<PackedProduct> packed(products.size());
-  forEachOnAllCores(products.size(), [&](size_t i) {
-    packed[i] = {&products[i], pack(*products[i].x, kTileRows),
-                 pack(*products[i].y, kTileColumns)};
-  });
+  // Many products read the same operands.
+  std::map<std::pair<const Matrix *, Eigen::Index>, Panels> operands;
+  auto panelsOf = [&](const Matrix *rows, Eigen::Index width) {
+    return &operands.try_emplace({rows, width}, Panels{rows, width})
+                .first->second;
+  };
+  std::map<Matrix *, std::vector<PackedProduct>> bySums;
+  for (const RowProduct &product : products)
+    bySums[product.sums].push_back({&product, panelsOf(product.x, kTileRows),
+                                    panelsOf(product.y, kTileColumns)});
+  std::vector<Panels *> all;
+  for (auto &[key, panels] : operands)
+    all.push_back(&panels);
+  forEachOnAllCores(all.size(), [&](size_t i) { pack(*all[i]); });
   // Panels of x that stay in the cache while those of y come by.
   constexpr Eigen::Index kPanels = 8;
   std::vector<Stripe> stripes;
-  for (const PackedProduct &one : packed) {
-    Eigen::Index panels = countPanels(one.product->sums->rows(), kTileRows);
+  for (const auto &[sums, list] : bySums) {
+    Eigen::Index panels = countPanels(sums->rows(), kTileRows);
     for (Eigen::Index first = 0; first < panels; first += kPanels)
-      stripes.push_back({&one, first, std::min(first + kPanels, panels)});
+      stripes.push_back({&list, first, std::min(first + kPanels, panels)});
   }
-  forEachOnAllCores(stripes.size(), [&](size_t i) { multiply(stripes[i]); });
+  forEachOnAllCores(stripes.size(), [&](size_t i) {
+    for (const PackedProduct &packed : *stripes[i].products)
+      multiply(packed, stripes[i]);
+  });
 }

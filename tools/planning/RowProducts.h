@@ -21,7 +21,7 @@ struct RowProduct {
 };
 
 /// Does all of them, on all cores, in the best instructions that the CPU has:
-/// Eigen has those that it is compiled for.
+/// Eigen has those that it is compiled for. Several may have the same sums.
 void addProducts(std::span<const RowProduct> products);
 
 } // namespace gist::plan
