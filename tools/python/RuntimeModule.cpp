@@ -35,14 +35,15 @@ static nb::list listDevices(const std::string &kind) {
 
 /// Where the module of a model is or would be, and whether it is there.
 static nb::tuple findCachedModule(const nb::bytes &model,
-                                  const std::string &target,
+                                  const nb::bytes &target,
                                   const nb::bytes &compiler) {
   run::CachedModule cached;
   Status status;
   {
-    std::string path = getString(model), program = getString(compiler);
+    std::string path = getString(model), machine = getString(target),
+                program = getString(compiler);
     nb::gil_scoped_release release; // A large file takes seconds.
-    status = run::findCached(path, target, program, cached);
+    status = run::findCached(path, machine, program, cached);
   }
   check(status);
   return nb::make_tuple(nb::bytes(cached.path.data(), cached.path.size()),

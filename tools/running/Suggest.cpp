@@ -8,6 +8,7 @@
 #include "tools/running/Suggest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
@@ -101,8 +102,11 @@ std::string gist::explainUsage(const CLI::App &app,
   }
   // An option that is not known leaves its value behind, and other options may
   // then be missing: the unknown one is the reason.
+  bool isOfNames =
+      error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
   for (const std::string &word : rest)
-    if (word.size() > 1 && word[0] == '-' && !std::isdigit(word[1]))
+    if (isOfNames && word.size() > 1 && word[0] == '-' && word != "--" &&
+        !std::isdigit(static_cast<unsigned char>(word[1])))
       return explainOption(command, word);
   return error.what();
 }

@@ -84,9 +84,9 @@ def compile(
 
 def compile_once(model: bytes, target: str) -> bytes:
     """The module of a model, which is compiled where it is not in the cache."""
-    path, exists = _runtime.find_cached(model, target, _compiler_file())
+    path, exists = _runtime.find_cached(model, os.fsencode(target), _compiler_file())
     if not exists:
-        for sentence in _run([b"--progress=bar", f"--target={target}".encode(), b"-o", path, b"--", model]):
+        for sentence in _run([b"--progress=bar", b"--target=" + os.fsencode(target), b"-o", path, b"--", model]):
             warnings.warn(sentence, stacklevel=3)
         _runtime.trim_cache(path)
     return path
