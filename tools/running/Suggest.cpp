@@ -102,8 +102,9 @@ std::string gist::explainUsage(const CLI::App &app,
   }
   // An option that is not known leaves its value behind, and other options may
   // then be missing: the unknown one is the reason.
-  bool isOfNames =
-      error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
+  auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  bool isOfNames = kind == CLI::ExitCodes::ExtrasError ||
+                   kind == CLI::ExitCodes::RequiredError;
   for (const std::string &word : rest)
     if (isOfNames && word.size() > 1 && word[0] == '-' && word != "--" &&
         !std::isdigit(static_cast<unsigned char>(word[1])))
