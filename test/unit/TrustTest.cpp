@@ -95,8 +95,7 @@ TEST_F(Trust, KnownUntilForgotten) {
   EXPECT_TRUE(run(open(model)).ok());
   ASSERT_TRUE(distrustModule(*module).ok());
   EXPECT_EQ(run(module).code, Code::Untrusted);
-  EXPECT_EQ(distrustModule(*module).text,
-            "the module was not known");
+  EXPECT_EQ(distrustModule(*module).text, "the module was not known");
 }
 
 // Kernels do what metadata and tables tell them: known code with other metadata
