@@ -59,7 +59,8 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, target: str = "cp
         # It needs this file, and is not needed for modules.
         from ._compile import compile_once
 
-        return Model(_runtime.load(compile_once(name, target), True))
+        # The compiler has noted the module as known.
+        return Model(_runtime.load(compile_once(name, target), trust))
     return Model(_runtime.load(name, trust))
 
 
