@@ -93,7 +93,8 @@ public:
   Compilation(const Options &options, Progress &progress)
       : options(options), progress(progress), context(createRegistry()),
         diagnostics(context, progress),
-        stages{progress, diagnostics, StageDump(options.dumpStages)} {}
+        stages{progress, diagnostics,
+               StageDump(options.dumpStages, options.editedStage)} {}
 
   Status run();
 
@@ -423,6 +424,7 @@ Status Compilation::writeModule() {
     if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
+  GIST_TRY(stages.dump.checkTaken());
   putBestFirst(described);
   // Only a report was asked for.
   if (options.output == "-")
@@ -506,7 +508,7 @@ Status Compilation::run() {
     maker.allowUnfitted();
   // Before the dump, so that gist-opt can go on from the first file.
   GIST_TRY(writePlan());
-  GIST_TRY(stages.dump.write("import", *graph));
+  GIST_TRY(stages.dump.pass("import", *graph, diagnostics));
   if (options.emit == Emit::Graph) {
     GIST_TRY(checkPlan());
     return writeText(printModule(*graph), options.output);
@@ -538,6 +540,7 @@ Status Compilation::run() {
   if (options.emit == Emit::Kernels)
     return writeText(printModule(only.getCalls()), options.output);
   GIST_TRY(only.lowerKernels());
+  GIST_TRY(stages.dump.checkTaken());
   std::string text;
   GIST_TRY(only.printCode(options.emit == Emit::Llvm, text));
   return writeText(text, options.output);

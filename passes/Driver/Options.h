@@ -41,7 +41,8 @@ enum class Gram { Exact, Fp8 };
 /// What to report about the code of GPU kernels.
 enum class Report { None, Remarks, Resources, ResourcesJson };
 
-enum class ShowProgress { Auto, On, Off };
+/// Bar: nothing where a bar cannot be drawn, and no words at the end.
+enum class ShowProgress { Auto, On, Bar, Off };
 
 struct Options {
   std::string model;
@@ -58,6 +59,9 @@ struct Options {
 
   Emit emit = Emit::Module;
   std::string dumpStages; ///< a folder, or empty
+  /// A file of such a folder, which takes the place of what its stage makes; or
+  /// empty.
+  std::string editedStage;
 
   Compute compute = Compute::Auto;
   Gram gram = Gram::Exact;
@@ -67,6 +71,7 @@ struct Options {
   bool halfCache = true;
   // Adds the entry `score`, which perplexities need.
   bool logitsOfEveryToken = true;
+  std::string weights = "embed"; ///< as the user says; read into the others
   // Weights that need no packing stay in the files of the model.
   bool referenceWeights = false;
   // Only config.json is read, so that a model can be measured without its

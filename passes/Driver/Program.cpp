@@ -39,7 +39,7 @@ Status Stages::run(const std::string &name, ModuleOp module,
   pm.enableVerifier(verifiesPasses);
   if (failed(pm.run(module)) || (!verifiesPasses && failed(verify(module))))
     return diagnostics.takeError(name);
-  return dump.write(name, module);
+  return dump.pass(name, module, diagnostics);
 }
 
 Status Program::formKernels() {

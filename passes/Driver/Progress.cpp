@@ -30,8 +30,10 @@ static bool isTerminal() {
 }
 
 Progress::Progress(ShowProgress show)
-    : drawsBar(show == ShowProgress::Auto && isTerminal()),
-      printsLines(show != ShowProgress::Off && !drawsBar) {}
+    : drawsBar((show == ShowProgress::Auto || show == ShowProgress::Bar) &&
+               isTerminal()),
+      printsLines(show == ShowProgress::On ||
+                  (show == ShowProgress::Auto && !drawsBar)) {}
 
 /// Ends the stage before. The total is an estimate and grows if there are more
 /// stages than expected.

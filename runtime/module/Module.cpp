@@ -16,6 +16,7 @@
 
 #include "runtime/module/Metadata.h"
 #include "runtime/module/RandomWeights.h"
+#include "runtime/support/FileKind.h"
 #include "runtime/support/Hash.h"
 #include "runtime/support/OutOfMemory.h"
 #include "runtime/support/Sha256.h"
@@ -61,12 +62,21 @@ Status Module::checkVersion() const {
       fileHeader.major, fileHeader.minor, kFormatMajor);
 }
 
+/// Another kind of file, or half of a header.
+static const char *explainNoModule(Bytes file) {
+  const char *kind = explainKind(file);
+  bool isModule =
+      file.size >= kModuleMagic.size() &&
+      std::equal(kModuleMagic.begin(), kModuleMagic.end(), file.data);
+  return kind && !isModule ? kind : "the file is not a gist module";
+}
+
 Status Module::readTable(Bytes bytes) {
   // The magic is checked first, so that another kind of file gets a clear
   // message.
   if (bytes.size < sizeof(FileHeader) ||
       !std::equal(kModuleMagic.begin(), kModuleMagic.end(), bytes.data))
-    return Status::error(Code::BadFile, "the file is not a gist module");
+    return Status::error(Code::BadFile, "%s", explainNoModule(bytes));
   GIST_TRY(bytes.read(0, "file header", fileHeader));
   GIST_TRY(checkVersion());
   // Before the hash, because an incomplete copy deserves its own message.

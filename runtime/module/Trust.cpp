@@ -7,6 +7,7 @@
 
 #include "runtime/module/Trust.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -22,7 +23,13 @@ static std::string pathVariable(const char *name) {
   return value && value[0] == '/' ? value : "";
 }
 
-Status gist::trustFolder(std::string &folder) {
+Status gist::trustFolder(TrustScope scope, std::string &folder) {
+  if (scope == TrustScope::System) {
+    folder = pathVariable("GIST_SYSTEM_TRUST");
+    if (folder.empty())
+      folder = "/etc/gist/trusted";
+    return {};
+  }
   std::string state = pathVariable("XDG_STATE_HOME");
   if (state.empty()) {
     std::string home = pathVariable("HOME");
@@ -58,25 +65,38 @@ static Status checkFolder(const std::string &folder, bool &exists) {
   return {};
 }
 
-/// Makes a folder and those above it, for this user alone.
-static Status makeFolders(const std::string &folder) {
+/// Makes a folder and those above it.
+static Status makeFolders(const std::string &folder, mode_t mode) {
   for (size_t slash = 1; slash != std::string::npos;) {
     slash = folder.find('/', slash + 1);
     std::string part = folder.substr(0, slash);
-    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST)
+    if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST)
       return failure(part, "make the folder");
   }
   return {};
 }
 
-Status gist::trustModule(const Module &module) {
+/// 64 hexadecimal digits in lower case: a name that cannot leave its folder.
+static bool isFingerprint(std::string_view text) {
+  return text.size() == 64 &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Status gist::trustFingerprint(std::string_view fingerprint, TrustScope scope) {
+  if (!isFingerprint(fingerprint))
+    return Status::error(Code::BadArgument,
+                         "a fingerprint has 64 hexadecimal digits in lower "
+                         "case, as 'gist-run trust' prints them");
   std::string folder;
-  GIST_TRY(trustFolder(folder));
-  GIST_TRY(makeFolders(folder));
+  GIST_TRY(trustFolder(scope, folder));
+  // All users must be able to look into the system's folder.
+  bool isShared = scope == TrustScope::System;
+  GIST_TRY(makeFolders(folder, isShared ? 0755 : 0700));
   bool exists = false;
   GIST_TRY(checkFolder(folder, exists));
-  std::string path = folder + "/" + module.fingerprint();
-  int descriptor = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  std::string path = folder + "/" + std::string(fingerprint);
+  int descriptor = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC,
+                          isShared ? 0644 : 0600);
   if (descriptor < 0)
     return failure(path, "write");
   ::close(descriptor);
@@ -86,12 +106,33 @@ Status gist::trustModule(const Module &module) {
 Status gist::trustModuleFile(const std::string &path) {
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(path, module));
-  return trustModule(*module);
+  return trustFingerprint(module->fingerprint());
 }
 
-Status gist::distrustModule(const Module &module) {
+Status gist::trustList(std::string_view text, TrustScope scope, size_t &count) {
+  std::vector<std::string_view> found;
+  for (size_t line = 1; !text.empty(); ++line) {
+    std::string_view whole = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), whole.size() + 1));
+    std::string_view word = whole.substr(0, whole.find_first_of(" \t\r"));
+    if (word.empty() || word.starts_with('#'))
+      continue;
+    if (!isFingerprint(word))
+      return Status::error(Code::BadFile,
+                           "line %zu does not begin with a fingerprint of 64 "
+                           "hexadecimal digits in lower case",
+                           line);
+    found.push_back(word);
+  }
+  for (std::string_view fingerprint : found)
+    GIST_TRY(trustFingerprint(fingerprint, scope));
+  count = found.size();
+  return {};
+}
+
+Status gist::distrustModule(const Module &module, TrustScope scope) {
   std::string folder;
-  GIST_TRY(trustFolder(folder));
+  GIST_TRY(trustFolder(scope, folder));
   std::string path = folder + "/" + module.fingerprint();
   if (::unlink(path.c_str()) == 0)
     return {};
@@ -101,19 +142,21 @@ Status gist::distrustModule(const Module &module) {
 }
 
 Status gist::checkTrusted(const Module &module) {
-  std::string folder;
-  bool exists = false;
-  // Without a folder of known modules no module is known.
-  if (trustFolder(folder).ok())
-    GIST_TRY(checkFolder(folder, exists));
-  if (exists &&
-      ::access((folder + "/" + module.fingerprint()).c_str(), F_OK) == 0)
-    return {};
+  for (TrustScope scope : {TrustScope::User, TrustScope::System}) {
+    std::string folder;
+    bool exists = false;
+    // Without a folder of known modules no module is known.
+    if (trustFolder(scope, folder).ok())
+      GIST_TRY(checkFolder(folder, exists));
+    if (exists &&
+        ::access((folder + "/" + module.fingerprint()).c_str(), F_OK) == 0)
+      return {};
+  }
   return Status::error(
       Code::Untrusted,
-      "the module's code was not compiled on this machine, so it is not run; "
-      "if "
-      "you trust it as you would trust a program, say so once with 'gist-run "
-      "trust MODULE', or for one run with --trust (in C gist_module_trust, in "
+      "the module's code was not compiled by this user on this machine, so it "
+      "is not run; if you trust it as you would trust a program, say so once "
+      "with 'gist-run trust MODULE' (an administrator for all users with "
+      "--system), or for one run with --trust (in C gist_module_trust, in "
       "Python trust=True)");
 }

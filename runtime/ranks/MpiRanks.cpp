@@ -45,6 +45,9 @@ struct MpiFunctions {
 };
 constexpr int kThreadSerialized = 2; ///< MPI_THREAD_SERIALIZED
 constexpr int kTag = 20;
+/// A poll takes this long only where another process had the core meanwhile.
+constexpr std::chrono::milliseconds kSlice(1);
+constexpr std::chrono::seconds kCrowded(1);
 
 class MpiRanks final : public Communicator {
 public:
@@ -85,6 +88,8 @@ private:
   std::vector<void *> requests;
   std::vector<uint32_t> peerOf;    ///< for each request
   std::atomic<uint64_t> looks = 0; ///< polls of a waiting thread
+  /// Until then other processes are taken to want this core.
+  Clock::time_point crowdedUntil;
   bool isOpen = false;
   uint32_t number = 0, count = 1, local = 0, localCount = 1;
 };
@@ -218,6 +223,7 @@ Status MpiRanks::wait(Patience patience) {
   // Between two tokens the other ranks wait for rank 0 only: not worth sleeping
   // yet.
   microseconds awake(patience == Patience::Endless ? 20000 : 5000);
+  Clock::time_point last = begin;
   for (unsigned tries = 0;; ++tries) {
     int isDone = 0;
     GIST_TRY(check(mpi.Testall(static_cast<int>(requests.size()),
@@ -226,18 +232,26 @@ Status MpiRanks::wait(Patience patience) {
     if (isDone)
       return {};
     looks.fetch_add(1, std::memory_order_relaxed);
-    if (tries < 100)
+    Clock::time_point now = Clock::now();
+    if (now - last > kSlice)
+      crowdedUntil = now + kCrowded;
+    last = now;
+    bool isCrowded = now < crowdedUntil;
+    if (tries < 100 && !isCrowded)
       continue;
     if (lifeline->hasFailed())
       return lifeline->failure();
-    Clock::duration waited = Clock::now() - begin;
+    Clock::duration waited = now - begin;
     if (patience == Patience::Bounded && waited > limits.timeout)
       return timeOut(begin);
-    // Other ranks may need this core.
-    if (waited < awake)
-      ::sched_yield();
-    else
+    // Other ranks may need this core. A process that yields waits for a whole
+    // slice of each other one; one that sleeps comes before them when it wakes.
+    if (waited >= awake)
       std::this_thread::sleep_for(microseconds(200));
+    else if (isCrowded)
+      std::this_thread::sleep_for(microseconds(20));
+    else
+      ::sched_yield();
   }
 }
 

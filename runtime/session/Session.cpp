@@ -45,6 +45,14 @@ Status Session::initialize() {
   GIST_TRY(chooseTarget(device, spec, targetId, source->ranks(),
                         options.ranks ? options.ranks->rank() : 0));
   if (callSymbols.capacity != kNone) {
+    const SymbolSpec &bounds = spec.symbols[callSymbols.capacity];
+    if (options.context != 0 &&
+        (options.context < bounds.min || options.context > bounds.max))
+      return Status::error(Code::BadArgument,
+                           "a context of %" PRId64
+                           " tokens is outside the range %" PRId64
+                           " to %" PRId64 " that the module was compiled for",
+                           options.context, bounds.min, bounds.max);
     if (options.context != 0)
       GIST_TRY(callSymbols.setCapacity(symbols, options.context).in("context"));
     context = symbols.values()[callSymbols.capacity];

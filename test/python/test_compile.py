@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -54,6 +55,29 @@ def test_gguf_is_kept_in_a_file(tmp_path):
         model.generate("a")
 
 
+def test_load_compiles_once(tmp_path, monkeypatch):
+    """A model is compiled when it is loaded, and kept by its content."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ids, expected = reference(MODELS / "llama-q4_1.npz")
+    with pytest.warns(UserWarning, match="holds no tokenizer"):
+        gist.load(MODELS / "llama-q4_1.gguf")
+    (kept,) = (tmp_path / "cache/gist/modules").iterdir()
+    before = kept.stat().st_ino
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(MODELS / "llama-q4_1.gguf", copy)
+    session = gist.load(copy).session()
+    assert [(file.name, file.stat().st_ino) for file in kept.parent.iterdir()] == [(kept.name, before)]
+    session.feed(ids)
+    assert session.logits.argmax() == expected[-1].argmax()
+    with pytest.raises(gist.CompileError, match="there is no target cuda"):
+        gist.load(copy, target="cuda")
+
+
+def test_missing_file():
+    with pytest.raises(FileNotFoundError, match="nowhere.gguf: cannot open"):
+        gist.compile("/nowhere.gguf")
+
+
 def test_plan(llama, tmp_path):
     """A plan that keeps everything computes the same, as a dict and as a file."""
     plan = {"gist_plan": 1, "block": 4, "layers": [{"heads": ["dense", "dense"]}] * 2}
@@ -76,7 +100,6 @@ def test_plan(llama, tmp_path):
 
 
 @pytest.mark.parametrize("call, sentence", [
-    (lambda: gist.compile("/nowhere.gguf"), "/nowhere.gguf"),
     (lambda: gist.compile(__file__), ""),
     (lambda: gist.compile(MODELS / "llama", "/nowhere/m.gist"), "/nowhere/m.gist"),
     (lambda: gist.compile(MODELS / "llama", target="tpu"), "tpu"),

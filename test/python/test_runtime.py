@@ -3,6 +3,7 @@
 """The runtime in Python: sessions, streams, arrays and errors."""
 
 import gc
+import inspect
 import json
 import subprocess
 import sys
@@ -276,7 +277,15 @@ def test_threads_share_a_session(tiny):
     (lambda m: m.generate(""), gist.BadArgumentError, "no tokens were given"),
     (lambda m: m.generate(b"a"), Exception, ""),
     (lambda m: m.chat([]), gist.BadArgumentError, "the conversation is empty"),
-    (lambda m: m.chat([{"role": "user"}]), KeyError, "content"),
+    (lambda m: m.chat([{"role": "user"}]), TypeError, "expected message 0 to be a dict with 'role' and 'content'"),
+    (lambda m: m.chat({"role": "user", "content": "a"}), TypeError, "expected a text or a list of messages"),
+    (lambda m: m.chat(None), TypeError, "expected a text or a list of messages, got None"),
+    (lambda m: m.chat(["hi"]), TypeError, "expected message 0 to be a dict"),
+    (lambda m: m.generate(None), TypeError, "expected a text (str) or token ids, got NoneType"),
+    (lambda m: m.generate("a", temperature="hot"), TypeError, "expected temperature to be a number, got 'hot'"),
+    (lambda m: m.generate("a", max_tokens=1.5), TypeError, "expected max_tokens to be a whole number, got 1.5"),
+    (lambda m: m.generate("a", top_k=True), TypeError, "expected top_k to be a whole number, got True"),
+    (lambda m: gist.load("/nowhere/m.gist"), FileNotFoundError, "cannot open"),
     (lambda m: m.score("a"), gist.BadArgumentError, "at least two tokens"),
     (lambda m: m.session().logits_after([1] * 100000), gist.BadArgumentError, "the context is full"),
 ])
@@ -284,6 +293,44 @@ def test_errors(tiny, call, kind, sentence):
     with pytest.raises(kind) as caught:
         call(tiny)
     assert sentence in str(caught.value)
+
+
+def test_a_text_alone_is_a_question(tiny):
+    question = [{"role": "user", "content": "Hi"}]
+    assert tiny.chat("Hi", max_tokens=4).text == tiny.chat(question, max_tokens=4).text
+    assert tiny.chat_tokens("Hi").tolist() == tiny.chat_tokens(question).tolist()
+
+
+def test_numbers_of_numpy_are_numbers(tiny):
+    plain = tiny.generate("a", max_tokens=3, temperature=0.5, seed=7).text
+    assert tiny.generate("a", max_tokens=np.int64(3), temperature=np.float32(0.5), seed=7).text == plain
+
+
+@pytest.mark.parametrize("function", [gist.Model.generate, gist.Model.chat, gist.Session.stream])
+def test_help_names_options(function):
+    names = inspect.signature(function).parameters
+    assert {"max_tokens", "temperature", "schema"} <= names.keys() and "options" not in names
+    assert names["repeat_window"].default == 64
+
+
+def test_reprs(tiny):
+    assert {"device", "threads"} <= inspect.signature(gist.Model.session).parameters.keys()
+    with tiny.session(context=40) as session:
+        session.feed([1, 2])
+        assert repr(session) == "<gist.Session on cpu, 2 of 40 tokens>"
+        stream = session.stream("a", ignore_end=True)
+        next(stream)
+        assert repr(stream) == "<gist.Stream, 1 tokens so far>"
+    assert repr(session) == "<gist.Session, closed>"
+
+
+def test_a_package_that_another_one_needs(tmp_path, monkeypatch):
+    """What is missing is named, not the package that imports it."""
+    (tmp_path / "torch.py").write_text("import no_such_package\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with pytest.raises(gist.CompileError, match="the package torch needs the package no_such_package: pip install"):
+        gist.from_torch(None, ())
 
 
 def test_a_closed_session(tiny):

@@ -129,6 +129,50 @@ def test_chat(module, tmp_path, width):
             assert page.value("document.documentElement.scrollWidth <= innerWidth")
             page.value("document.getElementById('new').click()")
             assert page.value("document.querySelectorAll('article').length") == 0
+            # The empty screen offers questions again.
+            assert page.value("document.querySelectorAll('#hello button').length") == 3
+            page.value("document.querySelector('#hello button').click()")
+            page.wait_for("document.querySelectorAll('article.assistant').length")
+            assert page.value("document.getElementById('hello') === null")
+            page.value("document.getElementById('new').click()")
+        finally:
+            page.close()
+
+
+MARKDOWN = """# Title with `code`
+Two lines,
+**strong** and *weak*.
+
+- one
+- two <img src=x onerror=alert(1)>
+1. first
+```python
+print("a")  # **no**
+```
+[safe](https://example.org/) [unsafe](javascript:alert(1))
+2 * 3 * 4"""
+
+
+def test_markdown_and_system_prompt(module, tmp_path):
+    with Server(module, "--context", 200) as server:
+        page = Page(tmp_path, server.url + "/")
+        try:
+            page.wait_for("document.getElementById('model').value")
+            page.value(f"box = document.createElement('div'); box.append(render({json.dumps(MARKDOWN)})); 1")
+            names = page.value("[...box.querySelectorAll('*')].map(e => e.localName)")
+            assert names == ["h2", "code", "strong", "em", "ul", "li", "li", "ol", "li", "pre", "code", "a"]
+            assert page.value("box.querySelector('pre').textContent") == 'print("a")  # **no**\n'
+            assert page.value("box.querySelector('ul').lastChild.textContent") == "two <img src=x onerror=alert(1)>"
+            assert page.value("box.querySelector('a').href") == "https://example.org/"
+            text = page.value("box.textContent")
+            assert "Two lines,\nstrong and weak." in text and "2 * 3 * 4" in text
+            assert "[unsafe](javascript:alert(1))" in text
+            # Half of a block of code, as it streams.
+            assert page.value("b = document.createElement('p'); b.append(render('```\\nx')); b.innerHTML") == \
+                "<pre><code>x\n</code></pre>"
+            page.value("document.getElementById('system').value = ' Be brief. '; messages = [{role: 'user', content: 'Hi'}]; 1")
+            assert page.value("JSON.stringify(withSystem())") == \
+                '[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]'
         finally:
             page.close()
 

@@ -8,9 +8,12 @@
 import base64
 import json
 import math
+import os
+import pathlib
 import re
 import struct
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -47,6 +50,9 @@ def test_models(server):
     _, _, answer = server.ask("/v1/models")
     assert [m["id"] for m in answer["data"]] == ["tiny", "second", "encoder"]
     assert [m["writes"] for m in answer["data"]] == [True, True, False]
+    # What an encoder takes at once.
+    assert [m["context_length"] for m in answer["data"]][:2] == [2000, 2000]
+    assert answer["data"][2]["context_length"] > 0
     assert server.ask("/v1/models/second")[2]["id"] == "second"
     assert server.ask("/v1/models/nobody")[0] == 404
     assert server.ask("/v1/models/")[0] == 404
@@ -277,6 +283,19 @@ def test_tokens_of_texts(server):
     assert tokens[:len(shorter)] == shorter and len(shorter) < len(tokens)
     assert server.error("/detokenize", {"tokens": [100000]})["param"] == "tokens"
     assert server.error("/tokenize", {"prompt": "a", "model": "nobody"}, 404)
+
+
+def test_a_model_that_is_not_compiled_yet(tmp_path):
+    """A folder is compiled once, and served under its own name."""
+    tools = pathlib.Path(__file__).parent.parent / "tools"
+    subprocess.run([sys.executable, tools / "Inputs/with_tokenizer.py", tools.parent / "models/llama",
+                    tmp_path / "letters"], check=True)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for notes in (1, 0):
+        with Server(tmp_path / "letters", env=environment) as server:
+            assert sum("compiling" in line for line in server.lines) == notes
+            assert server.ask("/v1/models")[2]["data"][0]["id"] == "letters"
+            assert server.post(TEXT, {"prompt": "Hi", "max_tokens": 3})["usage"]["completion_tokens"] == 3
 
 
 def test_ignored_fields_are_listed(server):

@@ -361,9 +361,10 @@ TEST_P(SessionTest, RefusesBadArguments) {
             "token 261 is outside a vocabulary of 261");
   EXPECT_EQ(session->feed({}).text, "no tokens were given");
   std::unique_ptr<Session> none;
-  EXPECT_EQ(Session::create(module, *device, {.context = 5000}, none).text,
-            "context: C = 5000 is outside the range 1 to 4096 that the module "
-            "was compiled for");
+  EXPECT_EQ(
+      Session::create(module, *device, {.context = 5000}, none).text,
+      "a context of 5000 tokens is outside the range 1 to 4096 that the module "
+      "was compiled for");
   EXPECT_EQ(Session::create(module, *device, {.chunk = -1}, none).text,
             "context and chunk sizes cannot be negative");
   EXPECT_FALSE(none);

@@ -67,8 +67,8 @@ TEST_F(Trust, NothingOfAnUnknownModuleIsMapped) {
   auto module = open(model);
   Status status = run(module);
   EXPECT_EQ(status.code, Code::Untrusted);
-  EXPECT_NE(status.text.find("was not compiled on this machine, so it is not "
-                             "run"),
+  EXPECT_NE(status.text.find("was not compiled by this user on this machine, "
+                             "so it is not run"),
             std::string::npos)
       << status.text;
   EXPECT_FALSE(hasMappedCode());
@@ -89,7 +89,7 @@ TEST_F(Trust, UnknownModulesCanBeRead) {
 
 TEST_F(Trust, KnownUntilForgotten) {
   auto module = open(model);
-  ASSERT_TRUE(trustModule(*module).ok());
+  ASSERT_TRUE(trustFingerprint(module->fingerprint()).ok());
   EXPECT_TRUE(run(module).ok());
   // Another file with the same content is the same module.
   EXPECT_TRUE(run(open(model)).ok());
@@ -101,7 +101,7 @@ TEST_F(Trust, KnownUntilForgotten) {
 // Kernels do what metadata and tables tell them: known code with other metadata
 // is not known.
 TEST_F(Trust, CodeMetadataAndTablesBelongTogether) {
-  ASSERT_TRUE(trustModule(*open(model)).ok());
+  ASSERT_TRUE(trustFingerprint(open(model)->fingerprint()).ok());
   TinyModel otherGrid;
   otherGrid.writer.spec.entries[0].commands[0].grid[0] =
       otherGrid.writer.spec.addConstant(1 << 20);
@@ -116,27 +116,27 @@ TEST_F(Trust, CodeMetadataAndTablesBelongTogether) {
 // Write access to the folder decides what runs.
 TEST_F(Trust, AFolderOfOthersIsNotBelieved) {
   auto module = open(model);
-  ASSERT_TRUE(trustModule(*module).ok());
+  ASSERT_TRUE(trustFingerprint(module->fingerprint()).ok());
   std::string known;
-  ASSERT_TRUE(trustFolder(known).ok());
+  ASSERT_TRUE(trustFolder(TrustScope::User, known).ok());
   ASSERT_EQ(::chmod(known.c_str(), 0722), 0);
   Status status = run(module);
   EXPECT_EQ(status.code, Code::Untrusted);
   EXPECT_EQ(status.text, known + " can be written by other users, so what it "
                                  "says is not believed");
-  EXPECT_EQ(trustModule(*module).code, Code::Untrusted);
+  EXPECT_EQ(trustFingerprint(module->fingerprint()).code, Code::Untrusted);
   ASSERT_EQ(::chmod(known.c_str(), 0700), 0);
   EXPECT_TRUE(run(module).ok());
 }
 
 TEST_F(Trust, WithoutAPlaceNothingIsKnown) {
   auto module = open(model);
-  ASSERT_TRUE(trustModule(*module).ok());
+  ASSERT_TRUE(trustFingerprint(module->fingerprint()).ok());
   std::string home = std::getenv("HOME") ? std::getenv("HOME") : "";
   ::setenv("XDG_STATE_HOME", "relative", 1);
   ::setenv("HOME", "", 1);
   EXPECT_EQ(run(module).code, Code::Untrusted);
-  EXPECT_EQ(trustModule(*module).text,
+  EXPECT_EQ(trustFingerprint(module->fingerprint()).text,
             "known modules have no place: neither XDG_STATE_HOME nor HOME is "
             "an absolute path");
   ::setenv("HOME", home.c_str(), 1);

@@ -15,6 +15,7 @@
 
 #include "runtime/module/Format.h"
 #include "runtime/module/RankSpec.h"
+#include "tools/running/Suggest.h"
 
 #include "CLI/CLI.hpp"
 
@@ -22,6 +23,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 using namespace gist;
 using namespace gist::compile;
@@ -31,7 +33,7 @@ static constexpr const char *kDescription =
 
 static constexpr const char *kFooter = R"(Examples:
   A GGUF file for this machine, with every feature its CPU has:
-    gist-compile model.gguf -o model.gist
+    gist-compile model.gguf
   A Hugging Face folder (config.json, *.safetensors, tokenizer.json):
     gist-compile path/to/folder -o model.gist
   For another machine:
@@ -57,6 +59,8 @@ static constexpr const char *kFooter = R"(Examples:
     iree-run-module --module=model.vmfb --parameters=model=model.irpa --function=decode --input=1xi32=1 --input=0
   See every stage, and where the time goes:
     gist-compile model.gguf -o model.gist --dump-stages=stages --timing
+  Edit one of them and run what it became:
+    gist-compile stages/03-kernels.mlir --weights model.gguf -o edited.gist
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
@@ -98,8 +102,8 @@ static void addOutputOptions(CLI::App &app, Options &options) {
       ->required()
       ->type_name("MODEL");
   app.add_option("-o,--output", options.output,
-                 "File to write; what is not a module goes to standard output "
-                 "by default")
+                 "File to write; default: model.gist beside the model, and "
+                 "standard output for what is not a module")
       ->type_name("FILE");
   app.add_option("--emit", options.emit,
                  "graph: the model on tensors; kernels: what is cut out of it; "
@@ -130,6 +134,24 @@ static std::vector<std::string> getTargets() {
   return targets;
 }
 
+/// Empty, or why there is no such target. People name devices, makers and
+/// platforms.
+static std::string checkTarget(const std::string &name) {
+  static const std::map<std::string, std::string> kMeant = {
+      {"cuda", "sm_90"}, {"nvidia", "sm_90"},  {"gpu", "sm_90 or gfx942"},
+      {"hip", "gfx942"}, {"rocm", "gfx942"},   {"amd", "gfx942"},
+      {"x86_64", "cpu"}, {"aarch64", "cpu"},   {"native", "cpu"},
+      {"arm64", "cpu"},  {"mi300x", "gfx942"}, {"h100", "sm_90"},
+      {"h200", "sm_90"}};
+  std::vector<std::string> targets = getTargets();
+  if (std::find(targets.begin(), targets.end(), name) != targets.end())
+    return "";
+  auto found = kMeant.find(name);
+  return "there is no target " + name +
+         "; expected cpu, gfx942 (AMD MI300) or sm_90 (NVIDIA H100, H200)" +
+         (found == kMeant.end() ? "" : "; did you mean " + found->second + "?");
+}
+
 /// --target may be given several times. Without allow_extra_args(false) it
 /// would take MODEL as a second value.
 static void addTargetOptions(CLI::App &app, Options &options) {
@@ -138,7 +160,7 @@ static void addTargetOptions(CLI::App &app, Options &options) {
                  "Machine to compile for: cpu (default), gfx942 (AMD MI300), "
                  "also as a target ID such as gfx942:sramecc+:xnack-, sm_90 "
                  "(NVIDIA H100, H200); may be given more than once")
-      ->check(CLI::IsMember(getTargets()).description(""))
+      ->check(checkTarget)
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->group(group);
@@ -172,8 +194,6 @@ static void addModelOptions(CLI::App &app, Options &options) {
                                                          {"f32", false}};
   static const std::map<std::string, bool> kEveryToken = {{"last", false},
                                                           {"all", true}};
-  static const std::map<std::string, bool> kReference = {{"embed", false},
-                                                         {"reference", true}};
   const char *group = "Model";
   app.add_option("--compute", options.compute,
                  "Products with block-quantised weights: f32, int8 (rows of "
@@ -257,11 +277,12 @@ static void addModelOptions(CLI::App &app, Options &options) {
                "Read only config.json and make random f16 weights when the "
                "module is loaded: for measuring a model without its weights")
       ->group(group);
-  app.add_option("--weights", options.referenceWeights,
+  app.add_option("--weights", options.weights,
                  "embed: copy weights into the module (default); reference: "
-                 "leave them in the model's files, found by path and hash")
-      ->transform(CLI::CheckedTransformer(kReference).description(""))
-      ->type_name("embed|reference")
+                 "leave them in the model's files, found by path and hash. For "
+                 "a stage that --dump-stages wrote and that was edited: the "
+                 "model that it came from")
+      ->type_name("embed|reference|MODEL")
       ->group(group);
 }
 
@@ -270,6 +291,7 @@ static void addReportOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, ShowProgress> kProgress = {
       {"auto", ShowProgress::Auto},
       {"on", ShowProgress::On},
+      {"bar", ShowProgress::Bar},
       {"off", ShowProgress::Off}};
   static const std::map<std::string, Report> kReport = {
       {"remarks", Report::Remarks},
@@ -290,11 +312,25 @@ static void addReportOptions(CLI::App &app, Options &options) {
                "Print the time of every stage and the memory used")
       ->group(group);
   app.add_option("--progress", options.progress,
-                 "auto (default): a bar on a terminal, lines elsewhere; on: "
-                 "lines everywhere; off: nothing")
+                 "auto (default): a bar on a terminal, lines elsewhere, and "
+                 "what to do next; on: lines everywhere; bar: a bar on a "
+                 "terminal and nothing else; off: nothing")
       ->transform(CLI::CheckedTransformer(kProgress).description(""))
-      ->type_name("auto|on|off")
+      ->type_name("auto|on|bar|off")
       ->group(group);
+}
+
+/// "path/to/model.gist" for "path/to/model.gguf", and for the folder
+/// "path/to/model".
+static std::string besideModel(const std::string &model) {
+  std::filesystem::path path = std::filesystem::path(model).lexically_normal();
+  if (!path.has_filename()) // A slash at the end.
+    path = path.parent_path();
+  // The name of a folder may have a point in it: "SmolLM2-1.7B".
+  std::string ending = path.extension().string();
+  if (ending == ".gguf" || ending == ".mlir" || ending == ".json")
+    path.replace_extension();
+  return path.string() + ".gist";
 }
 
 /// Checks that involve several options. The order matters little; the first
@@ -304,6 +340,17 @@ static void checkTogether(const CLI::App &app, Options &options) {
   auto refuse = [](const std::string &sentence) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
   };
+  options.referenceWeights = options.weights == "reference";
+  bool namesModel = !options.referenceWeights && options.weights != "embed";
+  if (namesModel && !options.isGraph())
+    refuse("--weights: expected embed or reference, or with a stage that "
+           "--dump-stages wrote its model; got " +
+           options.weights);
+  if (namesModel) {
+    if (options.output.empty() && options.emit == Emit::Module)
+      options.output = besideModel(options.model);
+    options.editedStage = std::exchange(options.model, options.weights);
+  }
   if (options.viaIree && app.count("--emit") != 0)
     refuse("--via=iree writes a .vmfb, so it cannot be given together with "
            "--emit");
@@ -331,7 +378,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
     refuse("a code object cannot be compiled, only reported on: add "
            "--report=resources");
   if (isModule && !isReported && options.output.empty())
-    refuse("-o FILE is required: it says where the module goes");
+    options.output = besideModel(options.model);
   if (isModule && options.output == "-")
     refuse("-o: a module is written to a file, not to standard output");
   // What is not a module goes to standard output.
@@ -412,7 +459,8 @@ Status compile::parseWords(const std::vector<std::string> &words,
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     checkTogether(app, read);
   } catch (const CLI::ParseError &error) {
-    return Status::error(Code::BadArgument, "%s", error.what());
+    return Status::error(Code::BadArgument, "%s",
+                         explainUsage(app, error).c_str());
   }
   options = std::move(read);
   return {};
@@ -434,8 +482,7 @@ std::optional<int> compile::parseOptions(int argc, char **argv,
     app.parse(argc, argv);
     checkTogether(app, options);
   } catch (const CLI::ParseError &error) {
-    // Help and version are not errors; everything else is wrong usage.
-    return app.exit(error) == 0 ? 0 : 2;
+    return exitUsage(app, error);
   }
   return std::nullopt;
 }

@@ -13,9 +13,11 @@
 #include "passes/Driver/Compile.h"
 #include "passes/Driver/CrashReport.h"
 #include "tools/gist-compile/CommandLine.h"
+#include "tools/gist-compile/Summary.h"
 
 #include "runtime/support/AtomicFile.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 
@@ -31,6 +33,7 @@ int main(int argc, char **argv) {
   Options options;
   if (std::optional<int> exitStatus = parseOptions(argc, argv, options))
     return *exitStatus;
+  auto started = std::chrono::steady_clock::now();
   Progress progress(options.progress);
   // A file that cannot be written is found now, not after all the work.
   Status status;
@@ -46,6 +49,14 @@ int main(int argc, char **argv) {
     status = Status::error(Code::Io, "cannot write the output");
   if (options.timing)
     progress.printTiming();
+  // Words for people: scripts and other programs turn them off.
+  bool speaks = options.progress == ShowProgress::Auto ||
+                options.progress == ShowProgress::On;
+  bool isModule = options.emit == Emit::Module && options.output != "-";
+  if (status.ok() && isModule && speaks)
+    printSummary(options.output, std::chrono::duration<double>(
+                                     std::chrono::steady_clock::now() - started)
+                                     .count());
   if (status.ok())
     return 0;
   std::fprintf(stderr, "gist-compile: error: %s\n", status.text.c_str());

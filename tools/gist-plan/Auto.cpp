@@ -33,7 +33,6 @@
 #include <cinttypes>
 #include <cmath>
 #include <filesystem>
-#include <unistd.h>
 
 using namespace gist;
 using namespace gist::plan;
@@ -236,9 +235,8 @@ Status AutoPlan::compile(const std::string &output,
       output,
       std::string("--target=") + targetOfDevice(options.device),
       "--context=" + std::to_string(options.context),
-      "--weights=reference"};
-  if (isatty(STDERR_FILENO) == 0)
-    words.push_back("--progress=off");
+      "--weights=reference",
+      "--progress=bar"};
   words.insert(words.end(), more.begin(), more.end());
   double before = limit.taken();
   GIST_TRY(run::runProgram(words));

@@ -351,9 +351,11 @@ static Status runBench(Options &options) {
   std::vector<int32_t> tokens;
   if (options.text.empty()) {
     GIST_TRY(runner.open(options.model));
+    GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
     tokens = someTokens(*runner.module, needed);
   } else {
     GIST_TRY(runner.openWithTokenizer(options.model));
+    GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
     GIST_TRY(tokensOf(runner, options.text, needed, tokens));
   }
   std::vector<Row> rows;

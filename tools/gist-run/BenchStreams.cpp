@@ -14,6 +14,7 @@
 #include "tools/gist-run/BenchStreams.h"
 
 #include "runtime/session/Pool.h"
+#include "tools/running/ModuleCache.h"
 
 #include "nlohmann/json.hpp"
 
@@ -201,8 +202,8 @@ static void printJson(const Module &module, const Device &device,
                   .c_str());
 }
 
-Status run::benchStreams(const ModelOptions &model,
-                         const StreamOptions &options) {
+Status run::benchStreams(ModelOptions model, const StreamOptions &options) {
+  GIST_TRY(compileOnce(model.device, model.path));
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(model.path, module));
   if (model.verify)

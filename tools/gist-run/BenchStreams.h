@@ -24,7 +24,7 @@ struct StreamOptions {
 
 /// Measures streams on a model. All prompts differ, so that nothing is taken
 /// over from one to another.
-Status benchStreams(const ModelOptions &model, const StreamOptions &options);
+Status benchStreams(ModelOptions model, const StreamOptions &options);
 
 } // namespace gist::run
 

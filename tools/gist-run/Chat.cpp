@@ -177,10 +177,11 @@ Status Chat::command(const std::string &line) {
 
 /// A line is a message, or a command that begins with a slash. Without a
 /// terminal the first error ends the program.
-static Status runChat(const Options &options) {
+static Status runChat(const CLI::App &command, Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
+  GIST_TRY(chooseSeed(command, options.generate.sampler));
   GenerateOptions generate = options.generate;
   GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));
   Chat chat(runner, options, std::move(generate));
@@ -214,7 +215,7 @@ void run::addChat(CLI::App &app, Action &action) {
       "chat", "Talk to a model, one message per line, with its own template");
   addModelOptions(*command, options->model);
   command
-      ->add_option("-n,--max-tokens", options->generate.maxTokens,
+      ->add_option("-n,--max-tokens,--n-predict", options->generate.maxTokens,
                    "Longest answer; 0: until the context is full")
       ->type_name("N")
       ->capture_default_str();
@@ -228,9 +229,6 @@ void run::addChat(CLI::App &app, Action &action) {
   command->footer("Lines from a pipe work too: printf 'Hello\\n' | gist-run "
                   "chat smollm2.gist");
   command->callback([options, command, &action] {
-    action = [options, command] {
-      chooseSeed(*command, options->generate.sampler);
-      return runChat(*options);
-    };
+    action = [options, command] { return runChat(*command, *options); };
   });
 }

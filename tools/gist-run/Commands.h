@@ -27,6 +27,7 @@ void addInfo(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addSelftest(CLI::App &app, Action &action);
 void addTrust(CLI::App &app, Action &action);
+void addCache(CLI::App &app, Action &action);
 
 } // namespace gist::run
 

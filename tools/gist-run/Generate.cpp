@@ -54,12 +54,13 @@ static Status encodePrompt(const Options &options, const Runner &runner,
 
 /// Text appears as it is made. The notes about how it ended go to standard
 /// error.
-static Status runGenerate(const Options &options) {
+static Status runGenerate(const CLI::App &command, Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
   std::vector<int32_t> prompt;
   GIST_TRY(encodePrompt(options, runner, prompt));
+  GIST_TRY(chooseSeed(command, options.generate.sampler));
   GenerateOptions generate = options.generate;
   GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));
 
@@ -106,7 +107,7 @@ void run::addGenerate(CLI::App &app, Action &action) {
                    ->type_name("FILE")
                    ->excludes(prompt);
   command
-      ->add_option("-n,--max-tokens", options->generate.maxTokens,
+      ->add_option("-n,--max-tokens,--n-predict", options->generate.maxTokens,
                    "Stop after N tokens; 0: when the model ends or the context "
                    "is full")
       ->type_name("N")
@@ -146,9 +147,6 @@ void run::addGenerate(CLI::App &app, Action &action) {
   command->callback([options, command, prompt, file, &action] {
     if (prompt->count() + file->count() == 0)
       throw CLI::RequiredError("--prompt or --file");
-    action = [options, command] {
-      chooseSeed(*command, options->generate.sampler);
-      return runGenerate(*options);
-    };
+    action = [options, command] { return runGenerate(*command, *options); };
   });
 }

@@ -12,7 +12,10 @@
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Disassembly.h"
+#include "tools/running/ModuleCache.h"
 #include "tools/running/Options.h"
+
+#include "runtime/format/Devices.h"
 
 #include "nlohmann/json.hpp"
 
@@ -174,7 +177,8 @@ static void printSummary(const Module &module, bool verified) {
 }
 
 /// A module that cannot run on this machine can still be looked into.
-static Status runInfo(const Options &options) {
+static Status runInfo(Options &options) {
+  GIST_TRY(compileOnce(kCpuDevice, options.path));
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)

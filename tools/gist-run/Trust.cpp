@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
+#include "tools/running/Options.h"
 
 #include "runtime/module/Trust.h"
 
@@ -21,15 +22,26 @@ using namespace gist::run;
 namespace {
 struct Options {
   std::vector<std::string> paths;
-  bool remove = false;
+  std::string list;
+  bool remove = false, system = false;
 };
 } // namespace
 
 static Status runTrust(const Options &options) {
+  TrustScope scope = options.system ? TrustScope::System : TrustScope::User;
+  if (!options.list.empty()) {
+    std::string text;
+    size_t count = 0;
+    GIST_TRY(readText(options.list, text));
+    GIST_TRY(trustList(text, scope, count).in(options.list));
+    std::fprintf(stderr, "gist-run: note: %zu module%s of %s may run\n", count,
+                 count == 1 ? "" : "s", options.list.c_str());
+  }
   for (const std::string &path : options.paths) {
     std::shared_ptr<const Module> module;
     GIST_TRY(Module::open(path, module));
-    GIST_TRY((options.remove ? distrustModule(*module) : trustModule(*module))
+    GIST_TRY((options.remove ? distrustModule(*module, scope)
+                             : trustFingerprint(module->fingerprint(), scope))
                  .in(path));
     // As sha256sum prints: what was trusted can be compared with what its
     // maker says.
@@ -42,18 +54,31 @@ void run::addTrust(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
       "trust", "Let the code of modules from other machines run here");
-  command->add_option("module", options->paths, "Module files")
-      ->required()
-      ->type_name("MODULE");
-  command->add_flag("--remove", options->remove,
-                    "Forget modules, also those that were compiled here");
+  auto *modules = command->add_option("module", options->paths, "Module files")
+                      ->type_name("MODULE");
+  auto *list =
+      command
+          ->add_option("--list", options->list,
+                       "Trust all modules of FILE, whose lines begin with "
+                       "fingerprints, as this command prints them: for modules "
+                       "of your own builds; - for standard input")
+          ->type_name("FILE");
+  command->add_flag("--system", options->system,
+                    "For all users of this machine, in /etc/gist/trusted: for "
+                    "administrators");
+  command
+      ->add_flag("--remove", options->remove,
+                 "Forget modules, also those that were compiled here")
+      ->excludes(list);
   command->footer(
       "A module contains native code, which can do whatever you can. Modules "
-      "that gist-compile makes on this machine need no trust command. Prints "
+      "that you compile on this machine need no trust command. Prints "
       "the fingerprint of each module: SHA-256 of its code, metadata, "
       "tokenizer "
       "and tables.");
-  command->callback([options, &action] {
+  command->callback([options, modules, list, &action] {
+    if (modules->count() + list->count() == 0)
+      throw CLI::RequiredError("MODULE or --list");
     action = [options] { return runTrust(*options); };
   });
 }

@@ -18,8 +18,8 @@ using namespace gist::run;
 
 /// The order is that of --help: what most people want comes first.
 static void describe(CLI::App &app, Action &action) {
-  app.description("Runs models that gist-compile made: modules, files that end "
-                  "in .gist.\n");
+  app.description("Runs models: modules that gist-compile made (.gist), GGUF "
+                  "files and Hugging Face folders.\n");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong usage.\n"
              "'gist-run COMMAND --help' explains a command.");
   app.set_version_flag("--version", "gist-run " GIST_VERSION
@@ -35,6 +35,7 @@ static void describe(CLI::App &app, Action &action) {
   addDevices(app, action);
   addSelftest(app, action);
   addTrust(app, action);
+  addCache(app, action);
 }
 
 int main(int argc, char **argv) {

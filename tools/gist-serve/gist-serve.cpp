@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/CommandLine.h"
+#include "tools/running/ModuleCache.h"
 #include "tools/running/Options.h"
 #include "tools/serving/Api.h"
 
@@ -155,7 +156,18 @@ static Status waitForEnd(const EndSignals &signals,
   return {};
 }
 
-static Status runServer(const Options &options) {
+/// Has models compiled that are not modules yet; they keep their names.
+static Status compileModels(Options &options) {
+  for (std::string &text : options.models) {
+    ModelFile file;
+    GIST_TRY(ModelFile::parse(text, file));
+    GIST_TRY(run::compileOnce(options.device.device, file.path));
+    text = file.name + "=" + file.path;
+  }
+  return {};
+}
+
+static Status runServer(Options &options) {
   EndSignals signals; // First: threads that start later block them too.
   ApiOptions api;
   api.log = options.log;
@@ -170,6 +182,7 @@ static Status runServer(const Options &options) {
   // The port first: a model may take long to open, for nothing.
   HttpServer server(limits, options.connections);
   GIST_TRY(server.bind(options.host, options.port));
+  GIST_TRY(compileModels(options));
   run::ModelOptions where = options.device;
   ModelSettings settings = options.settings;
   run::RankLease lease; // Outlives the models.
@@ -199,10 +212,11 @@ static Status runServer(const Options &options) {
 
 static void addModelOptions(CLI::App &app, Options &options) {
   app.add_option("models", options.models,
-                 "Modules to serve, under the names of their files or as "
-                 "NAME=MODULE; the first is the default")
+                 "Modules to serve, or models, which are compiled once and "
+                 "kept; under the names of their files or as NAME=FILE; the "
+                 "first is the default")
       ->required()
-      ->type_name("MODULE");
+      ->type_name("MODEL");
   app.add_option("--device", options.device.device,
                  "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
       ->type_name("NAME")
@@ -216,7 +230,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "CPU threads; 0: one on each core that this process may use")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("-c,--context", options.settings.pool.context,
+  app.add_option("-c,--context,--ctx-size", options.settings.pool.context,
                  "Tokens of a prompt and its answer at most; 0: the module's "
                  "default")
       ->type_name("N")

@@ -8,6 +8,8 @@
 #include "tools/python/Errors.h"
 #include "tools/python/Model.h"
 
+#include "tools/running/ModuleCache.h"
+
 using namespace gist;
 using namespace gist::python;
 
@@ -31,10 +33,37 @@ static nb::list listDevices(const std::string &kind) {
   return result;
 }
 
+/// Where the module of a model is or would be, and whether it is there.
+static nb::tuple findCachedModule(const nb::bytes &model,
+                                  const nb::bytes &target,
+                                  const nb::bytes &compiler) {
+  run::CachedModule cached;
+  Status status;
+  {
+    std::string path = getString(model), machine = getString(target),
+                program = getString(compiler);
+    nb::gil_scoped_release release; // A large file takes seconds.
+    status = run::findCached(path, machine, program, cached);
+  }
+  check(status);
+  return nb::make_tuple(nb::bytes(cached.path.data(), cached.path.size()),
+                        cached.exists);
+}
+
+static void trimCacheTo(const nb::bytes &keep) {
+  uint64_t limit = 0;
+  check(run::cacheLimit(limit));
+  check(run::trimCache(limit, getString(keep)));
+}
+
 NB_MODULE(_runtime, m) {
   m.attr("version") = GIST_VERSION;
   addModel(m);
   addSession(m);
+  m.def("is_model",
+        [](const nb::bytes &path) { return run::isModel(getString(path)); });
+  m.def("find_cached", findCachedModule);
+  m.def("trim_cache", trimCacheTo);
   m.def("device_kinds", [] {
     nb::list kinds;
     for (const std::string &kind : deviceKinds())

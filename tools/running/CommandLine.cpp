@@ -7,6 +7,7 @@
 
 #include "tools/running/CommandLine.h"
 #include "tools/running/Ranks.h"
+#include "tools/running/Suggest.h"
 
 #include <cerrno>
 #include <csignal>
@@ -28,8 +29,7 @@ runTool(const char *tool, int argc, char **argv,
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    // Help and version are not errors; everything else is wrong usage.
-    return app.exit(error) == 0 ? 0 : 2;
+    return exitUsage(app, error);
   }
   // Parsing is over before anything runs, so that wrong usage has no effects.
   Status status = action();

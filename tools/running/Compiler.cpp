@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -72,10 +73,18 @@ Status run::runProgram(const std::vector<std::string> &words,
   if (!output.empty())
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  // gist-serve blocks the signals that end it; what it starts must not.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
   // No shell is between: names of files may have any characters.
-  int error = posix_spawn(&child, arguments[0], &actions, nullptr,
+  int error = posix_spawn(&child, arguments[0], &actions, &attributes,
                           arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     return Status::error(Code::NotFound, "%s: %s", arguments[0],

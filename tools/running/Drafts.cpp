@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/Drafts.h"
+#include "tools/running/ModuleCache.h"
 
 #include "CLI/CLI.hpp"
 
@@ -35,8 +36,10 @@ Status run::openDrafter(const std::string &draft, Device &device, bool trust,
     result = makeLookupDrafter();
     return {};
   }
+  std::string path = draft;
+  GIST_TRY(compileOnce(device.info().kind, path));
   std::shared_ptr<const Module> module;
-  GIST_TRY(Module::open(draft, module));
+  GIST_TRY(Module::open(path, module));
   std::unique_ptr<Drafter> drafter;
   GIST_TRY(makeModuleDrafter(std::move(module), device, trust, target, context,
                              tokenizer, drafter)

@@ -11,7 +11,9 @@
 
 #include "tools/running/Options.h"
 
+#include "runtime/device/CpuTopology.h"
 #include "runtime/grammar/JsonSchema.h"
+#include "tools/running/ModuleCache.h"
 #include "tools/running/ProfileTable.h"
 
 #include "runtime/support/AtomicFile.h"
@@ -22,19 +24,33 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <sys/resource.h>
 
 using namespace gist;
 using namespace gist::run;
 
+/// A name without a folder may be that of a library of ours, such as the
+/// simulator, which is installed in ../lib.
+static std::string besideProgram(const std::string &library) {
+  std::error_code error;
+  std::filesystem::path beside =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path() /
+      ".." / "lib" / library;
+  bool isName = !library.empty() && library.find('/') == std::string::npos;
+  return isName && std::filesystem::is_regular_file(beside, error)
+             ? beside.string()
+             : library;
+}
+
 /// The CPU has no driver.
 DeviceOptions DriverOptions::forKind(const std::string &kind) const {
   DeviceOptions options;
   if (kind == "hip")
-    options.library = hipLibrary;
+    options.library = besideProgram(hipLibrary);
   else if (kind == "cuda")
-    options.library = cudaLibrary;
+    options.library = besideProgram(cudaLibrary);
   return options;
 }
 
@@ -51,10 +67,22 @@ void run::addDriverOptions(CLI::App &command, DriverOptions &options) {
       ->type_name("PATH");
 }
 
+/// Threads that share a core wait for one another.
+static unsigned capThreads(unsigned threads) {
+  auto cpus = static_cast<unsigned>(allowedCpus().size());
+  if (cpus == 0 || threads <= cpus)
+    return threads;
+  std::fprintf(stderr,
+               "%s: warning: %u threads on %u CPUs would wait for one another; "
+               "%u are used\n",
+               program_invocation_short_name, threads, cpus, cpus);
+  return cpus;
+}
+
 Status run::openDevice(const ModelOptions &options,
                        std::unique_ptr<Device> &result) {
   DeviceOptions chosen = options.drivers.forKind(options.device);
-  chosen.threads = options.threads;
+  chosen.threads = capThreads(options.threads);
   chosen.index = options.deviceIndex;
   return gist::openDevice(options.device, chosen, result);
 }
@@ -62,14 +90,16 @@ Status run::openDevice(const ModelOptions &options,
 void run::addTrustOption(CLI::App &command, bool &trust) {
   command.add_flag("--trust", trust,
                    "Run the module's code, which can do whatever you can, also "
-                   "if it was not compiled on this machine");
+                   "if you did not compile it on this machine");
 }
 
 void run::addModelOptions(CLI::App &command, ModelOptions &options) {
   command
-      .add_option("module", options.path, "Module file made by gist-compile")
+      .add_option("module", options.path,
+                  "Module made by gist-compile; or a GGUF file or a Hugging "
+                  "Face folder, which is compiled once and kept")
       ->required()
-      ->type_name("MODULE");
+      ->type_name("MODEL");
   command
       .add_option("--device", options.device,
                   "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
@@ -87,7 +117,7 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
       ->type_name("N")
       ->capture_default_str();
   command
-      .add_option("-c,--context", options.context,
+      .add_option("-c,--context,--ctx-size", options.context,
                   "Tokens the session can hold; memory of the cache grows with "
                   "it; 0: the module's default")
       ->type_name("N")
@@ -124,7 +154,7 @@ static LogitBias parseBias(const std::string &text) {
 
 void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
   command
-      .add_option("--temperature", options.temperature,
+      .add_option("--temperature,--temp", options.temperature,
                   "0: always the most likely token; 1: as the model says; "
                   "higher: more random")
       ->capture_default_str();
@@ -151,7 +181,7 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
       ->capture_default_str();
   command
       .add_option(
-          "--repeat-window", options.repeatWindow,
+          "--repeat-window,--repeat-last-n", options.repeatWindow,
           "How many of the last tokens --repeat-penalty looks at, those "
           "of the prompt included")
       ->type_name("N")
@@ -224,12 +254,15 @@ void run::addGrammarOptions(CLI::App &command, GenerateOptions &options) {
       ->excludes(schema);
 }
 
-void run::chooseSeed(const CLI::App &command, SamplerOptions &options) {
+Status run::chooseSeed(const CLI::App &command, SamplerOptions &options) {
+  Sampler ignored;
+  GIST_TRY(Sampler::create(options, ignored));
   if (command.count("--seed") != 0 || options.temperature == 0)
-    return;
+    return {};
   options.seed = std::random_device()();
   std::fprintf(stderr, "gist-run: note: --seed %llu repeats this text\n",
                static_cast<unsigned long long>(options.seed));
+  return {};
 }
 
 /// The time of loading includes mapping, the transfer of weights to the device,
@@ -239,6 +272,7 @@ Status Runner::open(const ModelOptions &chosen) {
   // Found now, not after all the work.
   if (!options.trace.empty())
     GIST_TRY(checkWritable(options.trace));
+  GIST_TRY(compileOnce(options.device, options.path));
   int64_t start = Profile::now();
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)

@@ -66,8 +66,9 @@ Status openDevice(const ModelOptions &options, std::unique_ptr<Device> &result);
 
 /// Adds the options of sampling; `options` holds the defaults.
 void addSamplerOptions(CLI::App &command, SamplerOptions &options);
-/// Draws a seed where none was given and one matters, and prints it.
-void chooseSeed(const CLI::App &command, SamplerOptions &options);
+/// Draws a seed where none was given and one matters, and prints it. Refuses
+/// options that are out of range, so call it when nothing else can be wrong.
+Status chooseSeed(const CLI::App &command, SamplerOptions &options);
 
 /// Adds --schema and --grammar, which say what may be written. They read the
 /// file at once, so that a mistake in it is found before anything else.

@@ -172,7 +172,10 @@ Json serve::modelBody(const Model &model) {
           {"object", "model"},
           {"created", model.created},
           {"owned_by", "gist"},
-          {"context_length", model.context},
+          // Of a text for an encoder, which has no context of its own.
+          {"context_length", model.writes()
+                                 ? model.context
+                                 : static_cast<int64_t>(model.embedLimit)},
           {"writes", model.writes()},
           {"embeds", model.embeds()}};
 }

@@ -14,6 +14,8 @@
 
 #include "passes/Import/Files/Gguf.h"
 
+#include "runtime/support/FileKind.h"
+
 #include <bit>
 #include <limits>
 
@@ -295,8 +297,12 @@ Status gist::readGguf(Bytes file, GgufFile &out,
   uint32_t magic = 0;
   GgufFile result;
   uint64_t tensorCount = 0, valueCount = 0;
-  GIST_TRY(cursor.read("file header", magic));
-  if (magic != 0x46554747) // "GGUF"
+  Status header = cursor.read("file header", magic);
+  constexpr uint32_t kMagic = 0x46554747; // "GGUF"
+  if (const char *kind = magic == kMagic ? nullptr : explainKind(file))
+    return Status::error(Code::BadFile, "%s", kind);
+  GIST_TRY(std::move(header));
+  if (magic != kMagic)
     return Status::error(Code::BadFile, "not a GGUF file");
   GIST_TRY(cursor.read("version", result.version));
   // A small version number in the other byte order has zeros in its low half.

@@ -134,11 +134,16 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
       GIST_TRY(readFile(path + "/" + name, folder.texts[name]));
   GIST_TRY(readPooling(path, folder.pooling));
 
+  if (withWeights)
+    GIST_TRY(openFolderWeights(path, folder));
+  out = std::move(folder);
+  return {};
+}
+
+Status gist::openFolderWeights(const std::string &path, ModelFolder &folder) {
   std::string single = path + "/model.safetensors";
   std::string index = single + ".index.json";
-  if (!withWeights) {
-    // Only the configuration is wanted; weights are not read.
-  } else if (exists(index)) {
+  if (exists(index)) {
     // The index comes first: a folder may also have an old single file.
     GIST_TRY(openShards(path, index, folder));
   } else if (exists(single)) {
@@ -152,6 +157,5 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
                          "model.safetensors.index.json",
                          path.c_str());
   }
-  out = std::move(folder);
   return {};
 }

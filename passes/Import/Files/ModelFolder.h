@@ -51,6 +51,9 @@ struct ModelFolder {
 Status openModelFolder(const std::string &path, ModelFolder &out,
                        bool withWeights = true);
 
+/// Opens the weights of a folder that was opened without them.
+Status openFolderWeights(const std::string &path, ModelFolder &folder);
+
 } // namespace gist
 
 #endif // GIST_PASSES_IMPORT_FILES_MODELFOLDER_H

@@ -31,8 +31,11 @@ static Status openGguf(const std::string &path, ModelSource &source,
     source.architecture = std::string(*name);
     return accept ? accept(source) : Status();
   };
-  GIST_TRY(
-      readGguf(source.ggufBytes->bytes(), source.gguf, acceptFile).in(path));
+  Status status = readGguf(source.ggufBytes->bytes(), source.gguf, acceptFile);
+  // What lies beyond the end is the usual sign of half a file.
+  if (status.text.find(" do not fit in ") != std::string::npos)
+    status.text += "; was the file fetched completely?";
+  GIST_TRY(std::move(status).in(path));
   for (auto &[name, tensor] : source.gguf.tensors)
     tensor.file = path;
   return {};
@@ -51,9 +54,12 @@ static Status readArchitecture(const std::string &path, ModelSource &source) {
 
 static Status openFolder(const std::string &path, ModelSource &source,
                          const AcceptSource &accept) {
-  GIST_TRY(openModelFolder(path, source.folder));
+  // What the model is comes before its weights, which may be missing.
+  GIST_TRY(openModelFolder(path, source.folder, /*withWeights=*/false));
   GIST_TRY(readArchitecture(path, source));
-  return accept ? accept(source).in(path) : Status();
+  if (accept)
+    GIST_TRY(accept(source).in(path));
+  return openFolderWeights(path, source.folder);
 }
 
 /// For --random-weights: config.json is all that is read.

@@ -12,6 +12,7 @@
 
 #include "passes/Import/Files/Safetensors.h"
 
+#include "runtime/support/FileKind.h"
 #include "runtime/support/Json.h"
 
 #include "nlohmann/json.hpp"
@@ -211,6 +212,8 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
   Cursor cursor(file);
   uint64_t headerLength = 0;
   Bytes header, data;
+  if (const char *kind = explainKind(file))
+    return Status::error(Code::BadFile, "%s", kind);
   GIST_TRY(cursor.read("header length", headerLength));
   // The limit of the reference reader.
   constexpr uint64_t kMaxHeader = 100'000'000;

@@ -15,7 +15,8 @@ Status GpuDriver::openLibrary(const std::string &path) {
   std::vector<std::string> candidates = names.libraries;
   if (!path.empty())
     candidates = {path};
-  std::string tried;
+  std::string tried, looked;
+  bool isThere = !path.empty(); // A user who names a driver reads why.
   for (const std::string &name : candidates) {
     library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library) {
@@ -24,8 +25,15 @@ Status GpuDriver::openLibrary(const std::string &path) {
     }
     // The loader's sentence begins with the name.
     const char *why = ::dlerror();
-    tried += "; " + (why ? std::string(why) : name);
+    std::string reason = why ? why : name;
+    isThere |= reason.find("No such file") == std::string::npos;
+    tried += "; " + reason;
+    looked += ", " + name;
   }
+  // A machine without such a card has none of its libraries.
+  if (!isThere)
+    return Status::error(Code::NotFound, "there is no %s driver: looked for %s",
+                         names.title.c_str(), looked.c_str() + 2);
   return Status::error(Code::NotFound, "cannot open the %s driver: %s",
                        names.title.c_str(), tried.c_str() + 2);
 }

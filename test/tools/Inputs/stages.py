@@ -43,19 +43,29 @@ stages |= {
     **lower,
     "memory": ("kernels", ["-gist-memory"]),
 }
+
+
+def read(path):
+    """What a stage gave, without comments at its beginning."""
+    lines = path.read_text().rstrip("\n").split("\n")
+    while lines[0].startswith("//"):
+        del lines[0]
+    return "\n".join(lines)
+
+
 files = {path.stem[3:]: path for path in sorted(folder.glob("*.mlir"))}
 assert list(files) == ["import", *stages], list(files)
 for name, (before, flags) in stages.items():
     done = subprocess.run(["gist-opt", files[before], *flags], capture_output=True, text=True)
     assert done.returncode == 0, (files[before], flags, done.stderr[:2000])
-    again, dumped = done.stdout.rstrip("\n"), files[name].read_text().rstrip("\n")
+    again, dumped = done.stdout.rstrip("\n"), read(files[name])
     if again != dumped:
         (folder / f"{name}-again.mlir").write_text(done.stdout)
         raise SystemExit(f"{files[before]} {flags} is not {files[name]}: see {name}-again.mlir beside it")
-    assert name == before or dumped != files[before].read_text().rstrip("\n"), f"{name} changed nothing"
+    assert name == before or dumped != read(files[before]), f"{name} changed nothing"
 
 # Without a plan there is nothing to do, and nothing is left to do once it was followed.
 last = files["plan" if plan else "import"]
 done = subprocess.run(["gist-opt", last, "-gist-plan"], capture_output=True, text=True, check=True)
-assert done.stdout.rstrip("\n") == last.read_text().rstrip("\n")
+assert done.stdout.rstrip("\n") == read(last)
 print(f"{' '.join(files)}: all the same")

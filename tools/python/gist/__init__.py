@@ -5,8 +5,8 @@
     model = gist.compile("model.gguf")
     print(model.generate("Once upon a time", max_tokens=64))
 
-`compile` makes a module of a model and loads it; `load` opens a module that is
-there already. A `Model` opens sessions; a `Session` remembers what was said.
+`compile` makes a module of a model and loads it. `load` opens a module, or a
+model, which it compiles once and keeps. A `Model` opens sessions; a `Session` remembers what was said.
 """
 
 from ._compile import compile
@@ -17,6 +17,7 @@ from ._errors import (
     CompileError,
     DeviceError,
     Error,
+    FileMissingError,
     InputOutputError,
     NotFoundError,
     OutOfMemoryError,
@@ -36,6 +37,7 @@ __all__ = [
     "Device",
     "DeviceError",
     "Error",
+    "FileMissingError",
     "Finish",
     "Generated",
     "GenerateOptions",

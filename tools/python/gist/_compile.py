@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ._errors import CompileError, Error
+from . import _runtime
+from ._errors import CompileError, Error, FileMissingError
 from ._model import Model, load, to_path
 
 # What gist-compile writes before the sentences that it prints.
@@ -35,6 +36,7 @@ def compile(
     cpu: str = "",
     features: str = "",
     options: Sequence[str] = (),
+    progress: bool = True,
 ) -> Model:
     """Compiles a model and loads the module.
 
@@ -48,10 +50,14 @@ def compile(
     `features` are options of gist-compile, and `options` takes any others as the
     command line has them. `gist-compile --help` explains them all.
 
+    `progress` draws a bar where standard error is a terminal.
+
     What the compiler refuses is a `CompileError` with its sentence. Its warnings
     are Python's. One compilation runs at a time.
     """
-    words = ["--progress=off"]
+    if not os.path.exists(to_path(model)):
+        raise FileMissingError(f"{os.fspath(model)}: cannot open: No such file or directory")
+    words = [f"--progress={'bar' if progress else 'off'}"]
     words += [f"--target={name}" for name in ([target] if isinstance(target, str) else target)]
     if context:
         words.append(f"--context={context}")
@@ -76,6 +82,29 @@ def compile(
         return load(file, trust=True)
 
 
+def compile_once(model: bytes, target: str) -> bytes:
+    """The module of a model, which is compiled where it is not in the cache."""
+    path, exists = _runtime.find_cached(model, os.fsencode(target), _compiler_file())
+    if not exists:
+        for sentence in _run([b"--progress=bar", b"--target=" + os.fsencode(target), b"-o", path, b"--", model]):
+            warnings.warn(sentence, stacklevel=3)
+        _runtime.trim_cache(path)
+    return path
+
+
+def _linked() -> Any:
+    """The extension with the compiler; None in a package of the runtime alone."""
+    try:
+        return importlib.import_module("gist._compiler")
+    except ModuleNotFoundError:
+        return None
+
+
+def _compiler_file() -> bytes:
+    linked = _linked()
+    return os.fsencode(_find_program() if linked is None else linked.__file__)
+
+
 def _plan_file(plan: str | os.PathLike[str] | Mapping[str, Any], folder: str) -> str | os.PathLike[str]:
     if not isinstance(plan, Mapping):
         return plan
@@ -86,10 +115,8 @@ def _plan_file(plan: str | os.PathLike[str] | Mapping[str, Any], folder: str) ->
 
 def _run(words: list[bytes]) -> list[str]:
     """Compiles, and gives the warnings."""
-    try:
-        linked = importlib.import_module("gist._compiler")
-    except ModuleNotFoundError:
-        # A package of the runtime alone.
+    linked = _linked()
+    if linked is None:
         return _run_program(words)
     try:
         found: list[str] = linked.compile(words)
@@ -98,14 +125,18 @@ def _run(words: list[bytes]) -> list[str]:
         raise CompileError(str(error)) from None
 
 
-def _run_program(words: list[bytes]) -> list[str]:
+def _find_program() -> str:
     program = shutil.which("gist-compile")
     if program is None:
         raise CompileError(
             "this package has the runtime alone, and gist-compile was not found in PATH; "
             "install Gist where LLVM and MLIR 22 are, or add the folder of gist-compile to PATH"
         )
-    ended = subprocess.run([os.fsencode(program), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return program
+
+
+def _run_program(words: list[bytes]) -> list[str]:
+    ended = subprocess.run([os.fsencode(_find_program()), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     lines = ended.stderr.decode(errors="surrogateescape").splitlines()
     if ended.returncode != 0:
         # Wrong usage is said without a prefix, and with advice for a terminal.

@@ -19,6 +19,10 @@ class NotFoundError(Error, LookupError):
     """A file, an entry, a tokenizer or a device does not exist."""
 
 
+class FileMissingError(NotFoundError, FileNotFoundError):
+    """A file or a folder does not exist."""
+
+
 class BadArgumentError(Error, ValueError):
     """A value is out of range."""
 

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _runtime
+from ._errors import FileMissingError
 from ._options import (
+    SESSION_DEFAULTS,
     Floats,
     Generated,
     GenerateOptions,
@@ -19,6 +21,8 @@ from ._options import (
     Tokens,
     TokensLike,
     check_names,
+    draws,
+    named_options,
     to_messages,
     to_tokens,
     to_utf8,
@@ -37,15 +41,27 @@ def to_path(path: str | os.PathLike[str]) -> bytes:
     return name
 
 
-def load(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
-    """Opens a module, a file that `compile` or gist-compile made.
+def load(path: str | os.PathLike[str], *, trust: bool = False, target: str = "cpu") -> Model:
+    """Opens a module, a file that `compile` or gist-compile made; or a model.
+
+    A GGUF file or a Hugging Face folder is compiled for `target` ("cpu", "gfx942",
+    "sm_90") the first time, and the module is kept where `gist-run cache` lists it.
 
     A module contains native code, which can do whatever this process can. Sessions
     run it if the module was compiled on this machine by this user, or was named once
     with `gist-run trust`; otherwise they raise `UntrustedError`. `trust=True` says
     that you trust the module as you would trust a program.
     """
-    return Model(_runtime.load(to_path(path), trust))
+    name = to_path(path)
+    if not os.path.exists(name):
+        raise FileMissingError(f"{os.fspath(path)}: cannot open: No such file or directory")
+    if _runtime.is_model(name):
+        # It needs this file, and is not needed for modules.
+        from ._compile import compile_once
+
+        # The compiler has noted the module as known.
+        return Model(_runtime.load(compile_once(name, target), trust))
+    return Model(_runtime.load(name, trust))
 
 
 class Model:
@@ -75,6 +91,7 @@ class Model:
         names = ", ".join(name for name, _ in self.targets)
         return f"<gist.Model {self.name or self.architecture} for {names}>"
 
+    @named_options(SessionOptions, SESSION_DEFAULTS)
     def session(
         self, *, draft: Literal["lookup"] | Model | None = None, **options: Unpack[SessionOptions]
     ) -> Session:
@@ -83,16 +100,9 @@ class Model:
         With `draft`, tokens are guessed and the same answers come faster: by
         "lookup" in the text so far, or by a smaller model with the same tokenizer.
         """
-        defaults: dict[str, Any] = {
-            "device": self._default_device(),
-            "threads": 0,
-            "context": 0,
-            "chunk": 0,
-            "library": "",
-            "index": 0,
-        }
-        check_names(options, defaults)
-        values = {**defaults, **options}
+        check_names(options, SESSION_DEFAULTS)
+        values = {**SESSION_DEFAULTS, **options}
+        values["device"] = values["device"] or self._default_device()
         values["library"] = to_path(values["library"])
         session = _runtime.open_session(self._native, *values.values())
         if draft is not None:
@@ -105,19 +115,23 @@ class Model:
         devices = [device for _, device in self.targets]
         return devices[0] if devices and "cpu" not in devices else "cpu"
 
+    @draws
     def generate(self, prompt: str | TokensLike, **options: Unpack[GenerateOptions]) -> Generated:
         """Continues a text, in a session of its own; see `Session.generate`."""
         return self.session().generate(prompt, **options)
 
+    @draws
     def stream(self, prompt: str | TokensLike, **options: Unpack[GenerateOptions]) -> Stream:
         """`generate` as an iterator of pieces."""
         return self.session().stream(prompt, **options)
 
-    def chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Generated:
+    @draws
+    def chat(self, messages: str | Iterable[Message], **options: Unpack[GenerateOptions]) -> Generated:
         """Answers the last message of a conversation; see `Session.chat`."""
         return self.session().chat(messages, **options)
 
-    def stream_chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Stream:
+    @draws
+    def stream_chat(self, messages: str | Iterable[Message], **options: Unpack[GenerateOptions]) -> Stream:
         """`chat` as an iterator of pieces."""
         return self.session().stream_chat(messages, **options)
 

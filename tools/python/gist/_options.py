@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +90,17 @@ class SessionOptions(TypedDict, total=False):
     index: int  #: which GPU, as the driver counts them
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+SESSION_DEFAULTS: dict[str, Any] = {
+    "device": "",
+    "threads": 0,
+    "context": 0,
+    "chunk": 0,
+    "library": "",
+    "index": 0,
+}
+
 # In the order of OptionValues in Session.cpp.
 _DEFAULTS: dict[str, Any] = {
     "max_tokens": 0,
@@ -118,10 +131,39 @@ def check_names(given: Mapping[str, Any], known: Iterable[str]) -> None:
             raise TypeError(f"there is no option '{name}'; expected one of: {', '.join(known)}")
 
 
+def _check_type(name: str, value: Any, default: Any) -> None:
+    """Raises TypeError where a number is expected and something else is given."""
+    # True and False are numbers for Python. What they would mean is not clear.
+    wanted = {float: numbers.Real, int: numbers.Integral}.get(type(default))
+    if wanted is not None and (isinstance(value, bool) or not isinstance(value, wanted)):
+        kind = "number" if wanted is numbers.Real else "whole number"
+        raise TypeError(f"expected {name} to be a {kind}, got {value!r}")
+
+
+def named_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Function], _Function]:
+    """Gives a function that takes **options their names, for `help` and editors."""
+
+    def decorate(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        plain = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        named = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=options.__annotations__[name]
+            )
+            for name in options.__annotations__
+        ]
+        function.__signature__ = signature.replace(parameters=plain + named)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
 def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     """The values of all options, in the order that the extension wants."""
     check_names(options, [name for name in _DEFAULTS if name != "stop_tokens"])
     values = {**_DEFAULTS, **options}
+    for name, value in values.items():
+        _check_type(name, value, _DEFAULTS[name])
     values["logit_bias"] = list(values["logit_bias"].items())
     stops = values["stop"]
     stops = [stops] if isinstance(stops, (str, int)) else list(stops)
@@ -133,6 +175,10 @@ def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     return tuple(values[name] for name in _DEFAULTS)
 
 
+#: For functions that draw an answer.
+draws = named_options(GenerateOptions, _DEFAULTS)
+
+
 def to_utf8(text: str) -> bytes:
     """The bytes of a text. What UTF-8 has no bytes for becomes a question mark."""
     if not isinstance(text, str):
@@ -140,13 +186,24 @@ def to_utf8(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def to_messages(messages: Iterable[Message]) -> list[tuple[bytes, bytes]]:
-    """Roles and contents as bytes."""
-    return [(to_utf8(message["role"]), to_utf8(message["content"])) for message in messages]
+def to_messages(messages: str | Iterable[Message]) -> list[tuple[bytes, bytes]]:
+    """Roles and contents as bytes. A text alone is a question of the user."""
+    if isinstance(messages, str):
+        return [(b"user", to_utf8(messages))]
+    if isinstance(messages, Mapping) or not isinstance(messages, Iterable):
+        raise TypeError(f"expected a text or a list of messages, got {messages!r}")
+    result = []
+    for number, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
+            raise TypeError(f"expected message {number} to be a dict with 'role' and 'content', got {message!r}")
+        result.append((to_utf8(message["role"]), to_utf8(message["content"])))
+    return result
 
 
 def to_tokens(tokens: TokensLike) -> Tokens:
     """Token ids as the runtime reads them; without a copy where they are so already."""
+    if tokens is None or isinstance(tokens, (bytes, Mapping)):
+        raise TypeError(f"expected a text (str) or token ids, got {type(tokens).__name__}")
     array = np.asarray(tokens)
     if array.ndim != 1:
         raise ValueError(f"expected token ids in one dimension, got {array.ndim}")

@@ -20,6 +20,7 @@ from ._options import (
     Piece,
     Tokens,
     TokensLike,
+    draws,
     option_values,
     to_messages,
     to_tokens,
@@ -61,6 +62,9 @@ class Stream(_Closing, Iterator[Piece]):
     def __init__(self, native: _runtime.Stream) -> None:
         self._native = native
 
+    def __repr__(self) -> str:
+        return f"<gist.Stream, {len(self._native.result()[1])} tokens so far>"
+
     def __iter__(self) -> Self:
         return self
 
@@ -98,6 +102,13 @@ class Session(_Closing):
         self._native = native
         self._model = model
 
+    def __repr__(self) -> str:
+        try:
+            return f"<gist.Session on {self.target}, {self.position} of {self.capacity} tokens>"
+        except BadArgumentError:
+            return "<gist.Session, closed>"
+
+    @draws
     def generate(self, prompt: str | TokensLike = "", **options: Unpack[GenerateOptions]) -> Generated:
         """Continues a text.
 
@@ -109,6 +120,7 @@ class Session(_Closing):
         """
         return self.stream(prompt, **options)._drain()
 
+    @draws
     def stream(self, prompt: str | TokensLike = "", **options: Unpack[GenerateOptions]) -> Stream:
         """`generate` as an iterator of pieces."""
         values = option_values(options)
@@ -116,16 +128,18 @@ class Session(_Closing):
             return Stream(self._native.begin(to_utf8(prompt), values))
         return Stream(self._native.begin_tokens(to_tokens(prompt), values))
 
-    def chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Generated:
+    @draws
+    def chat(self, messages: str | Iterable[Message], **options: Unpack[GenerateOptions]) -> Generated:
         """Answers the last message of a conversation, by the module's template.
 
         `messages` are the whole conversation: add the answer and the next
-        question and call again. What the session has seen of it is not read
+        question and call again. A text alone is one question. What the session has seen of it is not read
         again; a conversation that differs is read from where it does.
         """
         return self.stream_chat(messages, **options)._drain()
 
-    def stream_chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Stream:
+    @draws
+    def stream_chat(self, messages: str | Iterable[Message], **options: Unpack[GenerateOptions]) -> Stream:
         """`chat` as an iterator of pieces."""
         return Stream(self._native.begin_chat(to_messages(messages), option_values(options)))
 

@@ -125,7 +125,14 @@ def _import(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        package = name.split(".")[0].replace("_", "-")
+        wanted = name.split(".")[0]
+        package = wanted.replace("_", "-")
+        missing = (error.name or wanted).split(".")[0]
+        if missing != wanted:
+            # The package is there, and something that it imports is not.
+            raise CompileError(
+                f"the package {package} needs the package {missing}: pip install {missing}"
+            ) from error
         raise CompileError(f"models of PyTorch need the package {package}: pip install {package}") from error
 
 
