@@ -81,12 +81,12 @@ def make_maps(kinds, width, head, rng):
     return maps
 
 
-def write_plan(folder, kinds, maps, heads=None):
+def write_plan(folder, kinds, maps, heads=None, block=64):
     layers = [{"depth": {"thin": kind[1]} if isinstance(kind, tuple) else kind} for kind in kinds]
     if heads:
         for layer in layers:
             layer["heads"] = heads
-    plan = {"gist_plan": 1, "block": 64,
+    plan = {"gist_plan": 1, "block": block,
             "depth": {"first": FIRST, "last": LAST, "maps": "maps.safetensors"}, "layers": layers}
     (folder / "plan.json").write_text(json.dumps(plan))
     save_file(maps, folder / "maps.safetensors")
@@ -116,54 +116,64 @@ def as_stored(maps):
             for name, value in maps.items()}
 
 
-def feed(module, ids, pieces):
-    result = subprocess.run(["gist-session-test", module, "feed", *map(str, pieces)],
+def feed(module, ids, pieces, device=()):
+    result = subprocess.run(["gist-session-test", *device, module, "feed", *map(str, pieces)],
                             input=ids.tobytes(), stdout=subprocess.PIPE, check=True)
     return np.frombuffer(result.stdout, np.float32).reshape(len(pieces), -1)
 
 
-@pytest.mark.parametrize("kinds, width", zip(KINDS, [48, 64, 48, 64, 48]))
-def test_prompt(kinds, width, tmp_path):
-    rng = np.random.default_rng(list(KINDS).index(kinds))
-    kinds = KINDS[kinds]
-    weights, head = write_model(tmp_path / "model", width, rng)
-    maps = make_maps(kinds, width, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
-    write_plan(tmp_path, kinds, maps)
-    module = tmp_path / "model.gist"
-    compile_model(tmp_path / "model", module, f"--plan={plan}")
-    ids = rng.integers(0, 101, 300).astype(np.int32)
-    arguments = dict(heads=4, kv_heads=2, epsilon=1e-5, theta=5000.0)
-    stored = as_stored({name: value for name, value in maps.items() if name != "weights"})
-    # One prompt, and one in two parts, the second of which has a bulk of its own.
-    for pieces in [[300], [130, 170]]:
+class Case:
+    """A model, a plan for it and maps that are said to be fitted for it, in files."""
+
+    def __init__(self, folder, kinds, width, seed):
+        self.rng = np.random.default_rng(seed)
+        self.kinds, self.model = kinds, folder / "model"
+        self.weights, head = write_model(self.model, width, self.rng)
+        self.maps = make_maps(kinds, width, head, self.rng)
+        self.plan = write_plan(folder, kinds, self.maps)
+        self.stored = as_stored(self.maps)
+        self.maps["weights"] = model_hash(self.model, folder, self.plan)
+        write_plan(folder, kinds, self.maps)
+
+    def draw(self, count):
+        return self.rng.integers(0, 101, count).astype(np.int32)
+
+    def reference(self, ids, pieces, kinds=None, **how):
+        """The logits behind each piece of a prompt."""
         bulk, past = [], 0
         for count in pieces:
             bulk += range(max(past, FIRST), past + count - LAST)
             past += count
-        expected = depth.llama(weights, stored, kinds, bulk, ids, **arguments)
+        logits = depth.llama(self.weights, self.stored, kinds or self.kinds, bulk, ids, heads=4,
+                             kv_heads=2, epsilon=1e-5, theta=5000.0, **how)
+        return logits[np.cumsum(pieces) - 1]
+
+
+@pytest.mark.parametrize("kinds, width", list(zip(KINDS, [48, 64, 48, 64, 48])))
+def test_prompt(kinds, width, tmp_path):
+    case = Case(tmp_path, KINDS[kinds], width, list(KINDS).index(kinds))
+    module = tmp_path / "model.gist"
+    compile_model(case.model, module, f"--plan={case.plan}")
+    ids = case.draw(300)
+    # One prompt, and one in two parts, the second of which has a bulk of its own.
+    for pieces in [[300], [130, 170]]:
         found = feed(module, ids, pieces)
         # Where a CPU multiplies f16 maps in bf16, rows have 8 bits.
-        np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=6e-3, rtol=0)
-    whole = depth.llama(weights, {}, ["full"] * 5, [], ids, **arguments)
+        np.testing.assert_allclose(found, case.reference(ids, pieces), atol=6e-3, rtol=0)
+    whole = case.reference(ids, [300], ["full"] * 5)
     assert np.abs(found[-1] - whole[-1]).max() > 0.1
 
 
 def test_plan_with_heads(tmp_path):
     """In a cache of clusters whose windows hold everything, a prompt gives the same."""
-    rng = np.random.default_rng(5)
-    kinds = KINDS["all kinds"]
-    weights, head = write_model(tmp_path / "model", 64, rng)
-    maps = make_maps(kinds, 64, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
-    ids = rng.integers(0, 101, 300).astype(np.int32)
+    case = Case(tmp_path, KINDS["all kinds"], 64, 5)
+    kinds, maps, plan = case.kinds, case.maps, case.plan
+    ids = case.draw(300)
     found = []
     for heads in (None, ["dense", {"window": 448, "sinks": 4}]):
         module = tmp_path / "model.gist"
         write_plan(tmp_path, kinds, maps, heads)
-        compile_model(tmp_path / "model", module, f"--plan={plan}", "--follow-plan")
+        compile_model(case.model, module, f"--plan={plan}", "--follow-plan")
         found.append(feed(module, ids, [300]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-4, rtol=0)
 
@@ -176,15 +186,10 @@ def test_plan_with_heads(tmp_path):
     (lambda maps: maps.update({"weights": np.zeros(4, np.float32)}), "other weights"),
 ])
 def test_bad_maps_are_refused(change, message, tmp_path):
-    rng = np.random.default_rng(7)
-    kinds = KINDS["all kinds"]
-    _, head = write_model(tmp_path / "model", 64, rng)
-    maps = make_maps(kinds, 64, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
-    change(maps)
-    write_plan(tmp_path, kinds, maps)
-    result = compile_model(tmp_path / "model", tmp_path / "model.gist", f"--plan={plan}",
+    case = Case(tmp_path, KINDS["all kinds"], 64, 7)
+    change(case.maps)
+    write_plan(tmp_path, case.kinds, case.maps)
+    result = compile_model(case.model, tmp_path / "model.gist", f"--plan={case.plan}",
                            check=False)
     assert result.returncode == 1
     assert message in result.stderr
