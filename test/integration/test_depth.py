@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 TEST = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(TEST))
 from reference import depth, models  # noqa: E402
+from test_pool import compare  # noqa: E402
 
 FIRST, LAST = 4, 24
 SHAPE = {"vocab_size": 101, "num_hidden_layers": 5, "num_attention_heads": 4,
@@ -176,6 +177,21 @@ def test_plan_with_heads(tmp_path):
         compile_model(case.model, module, f"--plan={plan}", "--follow-plan")
         found.append(feed(module, ids, [300]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("heads", [None, ["dense", {"window": 448, "sinks": 4}]])
+def test_pool(heads, tmp_path):
+    """Prompts of a pool take the same path in every mix, and that of a session;
+    what two begin with is shared where both read it alike."""
+    case = Case(tmp_path, KINDS["all kinds"], 64, 6)
+    write_plan(tmp_path, case.kinds, case.maps, heads, 16)
+    module = tmp_path / "model.gist"
+    compile_model(case.model, module, f"--plan={case.plan}", "--follow-plan")
+    for chunk, seed in [(16, 1), (16, 2), (100, 3)]:
+        seen = compare(module, chunk, seed)
+        assert seen["session"] == seen["greedy"]
+        assert seen["reduced"] > 0
+        assert (seen["prefix"] > 0) == (heads is None)
 
 
 @pytest.mark.parametrize("change, message", [
