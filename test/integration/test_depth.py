@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 TEST = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(TEST))
 from reference import depth, models  # noqa: E402
+from ranks import greedy, tokens_of  # noqa: E402
 from test_pool import compare  # noqa: E402
 
 FIRST, LAST = 4, 24
@@ -192,6 +193,20 @@ def test_pool(heads, tmp_path):
         assert seen["session"] == seen["greedy"]
         assert seen["reduced"] > 0
         assert (seen["prefix"] > 0) == (heads is None)
+
+
+@pytest.mark.parametrize("kinds, options", [
+    ("all kinds", ["--ranks=2"]), ("tail of all", ["--ranks=3", "--rank-sums"])])
+def test_ranks(kinds, options, tmp_path):
+    """Ranks have parts of maps, also where no attention says which heads they have."""
+    case = Case(tmp_path, KINDS[kinds], 64, 9)
+    prompt = case.draw(150)
+    found = []
+    for more in [], options:
+        module = tmp_path / "model.gist"
+        compile_model(case.model, module, f"--plan={case.plan}", "--logits=last", *more)
+        found.append(tokens_of(greedy(module, 12, prompt=prompt)))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("change, message", [
