@@ -20,7 +20,7 @@ from safetensors.numpy import save_file
 TEST = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(TEST))
 from reference import depth, models  # noqa: E402
-from ranks import greedy, tokens_of  # noqa: E402
+from ranks import MODELS, greedy, tokens_of  # noqa: E402
 from test_pool import compare  # noqa: E402
 
 FIRST, LAST = 4, 24
@@ -209,19 +209,38 @@ def test_ranks(kinds, options, tmp_path):
     assert found[0] == found[1]
 
 
+@pytest.fixture(scope="module", name="fitted")
+def make_case(tmp_path_factory):
+    return Case(tmp_path_factory.mktemp("fitted"), KINDS["all kinds"], 64, 7)
+
+
+def test_plan_without_maps_is_refused(fitted, tmp_path):
+    plan = write_plan(tmp_path, fitted.kinds, {})
+    (tmp_path / "maps.safetensors").unlink()
+    result = compile_model(fitted.model, tmp_path / "model.gist", f"--plan={plan}", check=False)
+    assert result.returncode == 1
+    assert "maps.safetensors: cannot open" in result.stderr
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda maps: maps.pop("2.linear"), "there is no tensor '2.linear'"),
+    # A tail before its fit.
+    (lambda maps: maps.pop("model.layers.3.self_attn.v_proj.weight.tail"),
+     "there is no tensor 'model.layers.3.self_attn.v_proj.weight.tail'; fit the plan again"),
+    (lambda maps: maps.update({"model.layers.4.self_attn.k_proj.weight.tail":
+                               np.zeros((16, 64), np.float32)}), "is 16x64, expected 32x64"),
+    (lambda maps: maps.update({"1.thin": np.zeros((64, 39), np.float32)}), "expected 64x40"),
+    (lambda maps: maps.pop("weights"), "there is no tensor 'weights'"),
     (lambda maps: maps.update({"2.linear": np.zeros((64, 63), np.float32)}), "expected 64x64"),
     (lambda maps: maps.update({"1.thin.rows": np.full(40, 112, np.float32)}), "row 112"),
     (lambda maps: maps.update({"2.linear.bias": np.full(64, np.nan, np.float32)}), "not finite"),
     (lambda maps: maps.update({"weights": np.zeros(4, np.float32)}), "other weights"),
 ])
-def test_bad_maps_are_refused(change, message, tmp_path):
-    case = Case(tmp_path, KINDS["all kinds"], 64, 7)
-    change(case.maps)
-    write_plan(tmp_path, case.kinds, case.maps)
-    result = compile_model(case.model, tmp_path / "model.gist", f"--plan={case.plan}",
-                           check=False)
+def test_bad_maps_are_refused(change, message, fitted, tmp_path):
+    maps = dict(fitted.maps)
+    change(maps)
+    plan = write_plan(tmp_path, fitted.kinds, maps)
+    result = compile_model(fitted.model, tmp_path / "model.gist", f"--plan={plan}", check=False)
     assert result.returncode == 1
     assert message in result.stderr
     assert not (tmp_path / "model.gist").exists()
@@ -240,3 +259,30 @@ def test_bad_plans_are_refused(kinds, message, tmp_path):
                            check=False)
     assert result.returncode == 1
     assert message in result.stderr
+
+
+LAYERS = {"llama3": 1, "opt-post": 1, "gemma3": 3, "qwen2-moe": 3}
+NO_BLOCK = "whose feed-forward block was not found, so that the layer cannot be thin"
+#: Why a layer cannot be thin; those of all others can, and layers of all models linear.
+NOT_THIN = {"mixtral": NO_BLOCK, "qwen3-moe": NO_BLOCK, "mixtral-q4_1.gguf": NO_BLOCK,
+            "phi3": "which has to consist of plain products"}
+
+
+@pytest.mark.parametrize("name", [
+    "llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2", "qwen2-window",
+    "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2", "mixtral", "qwen2-moe", "qwen3-moe",
+    "llama-q4_1.gguf", "mixtral-q4_1.gguf"])
+def test_architectures(name, tmp_path):
+    """Parallel blocks, norms of queries and keys, biases, windows, experts: every kind of
+    layer is there, or is refused."""
+    count = LAYERS.get(name, 2)
+    for kind in ["linear", ("thin", 5)]:
+        plan = write_plan(tmp_path, [kind] + ["tail"] * (count - 1), {})
+        # Without a fit: maps of zeros.
+        result = subprocess.run(["gist-compile", MODELS / name, "-o", tmp_path / "graph.mlir",
+                                 "--observe", f"--plan={plan}", "--emit=graph"],
+                                capture_output=True, text=True)
+        message = NOT_THIN.get(name) if isinstance(kind, tuple) else None
+        assert (result.returncode != 0) == (message is not None), result.stderr
+        if message:
+            assert message in result.stderr and "layer 0" in result.stderr
