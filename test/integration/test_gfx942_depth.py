@@ -14,7 +14,9 @@ import os
 import numpy as np
 import pytest
 
+import test_depth
 from test_depth import KINDS, Case, compile_model, depth, feed, write_plan
+from test_pool import compare
 
 SIMULATOR = os.environ["GIST_HIP_SIM"]
 #: Of calls on a cache of clusters: the bulk of a prompt takes several.
@@ -46,3 +48,15 @@ def test_prompt(kinds, heads, pieces, tmp_path):
     assert error(feed(module, ids, pieces)).max() <= 8 * limit
     # The plan is followed.
     assert error(case.reference(ids, pieces, ["full"] * 5))[0] > 50 * limit
+
+
+@pytest.mark.full
+def test_pool(tmp_path, monkeypatch):
+    """Pieces of bulks in a pool give what a session gives."""
+    monkeypatch.setattr(test_depth, "FIRST", 2)
+    monkeypatch.setattr(test_depth, "LAST", 4)
+    case = Case(tmp_path, ["linear", "full", "tail", "tail", "tail"], 64, 6)
+    module = tmp_path / "model.gist"
+    compile_model(case.model, module, f"--plan={case.plan}", "--target=cpu", "--target=gfx942")
+    seen = compare(module, 32, 1, ["--hip", SIMULATOR])
+    assert seen["session"] == seen["greedy"] and seen["reduced"] > 0
