@@ -97,7 +97,8 @@ def Gist_WeightPartOp : Op<Gist_Dialect, "weight_part", [
   let summary = "a weight that is a part of one of the model's";
   let description = [{
     Defines the weight of this name: `size` rows (`axis` 0) or columns (`axis` 1)
-    of the weight `of`, from `offset` on. Columns of a block-quantised weight are
+    of the weight `of`, of the model or of a `gist.fitted_weight`, from `offset`
+    on. Columns of a block-quantised weight are
     counted in blocks, as in its type.
 
     Constraints:

@@ -116,6 +116,8 @@ private:
   /// Makes layers dense that would be slower with the plan, with a warning, and
   /// allows passes to drop slow gates.
   void leaveSlowParts();
+  /// Keeps what a runtime has to know of the depths of a plan.
+  void noteBulk(PlanOp written);
   /// Does what the plan in `part` says, where there is one.
   Status followPlan(ModuleOp part, const std::string &prefix);
   /// Reports the errors that followPlan would report, and leaves the graph as
@@ -312,6 +314,13 @@ int64_t Compilation::chooseLeastBulk() const {
   return getGpuInfo(options.targets.front()) ? kLeastOfGpus : kLeastOfCpus;
 }
 
+void Compilation::noteBulk(PlanOp written) {
+  if (written.getMaps())
+    bulk = std::to_string(*written.getFirst()) + " " +
+           std::to_string(*written.getLast()) + " " +
+           std::to_string(chooseLeastBulk());
+}
+
 Status Compilation::followPlan(ModuleOp part, const std::string &prefix) {
   PlanOp written = getPlan(part);
   if (!written)
@@ -320,10 +329,7 @@ Status Compilation::followPlan(ModuleOp part, const std::string &prefix) {
   // first.
   int64_t said = written.getBlock().value_or(0);
   selections = printRules(written);
-  if (written.getMaps())
-    bulk = std::to_string(*written.getFirst()) + " " +
-           std::to_string(*written.getLast()) + " " +
-           std::to_string(chooseLeastBulk());
+  noteBulk(written);
   GIST_TRY(stages.run(prefix + "plan", part, buildPlanStage));
   // Where all heads are dense, the cache is the model's and takes calls of any
   // length. Of several ranks, one with clusters decides for all.
@@ -379,6 +385,14 @@ Status Compilation::createPrograms(ModuleOp part,
 }
 
 Status Compilation::splitRanks(llvm::ArrayRef<Target> targets) {
+  // Maps are for whole products, of which ranks then have parts.
+  PlanOp written = getPlan(*graph);
+  if (options.ranks > 1 && written && written.getMaps()) {
+    noteBulk(written);
+    GIST_TRY(stages.run("depth", *graph, [](OpPassManager &pm) {
+      pm.addPass(createReduceDepthPass());
+    }));
+  }
   for (int64_t rank = 0; rank < options.countParts(); ++rank) {
     OwningOpRef<ModuleOp> part(graph->clone());
     std::string prefix = "rank" + std::to_string(rank) + "-";
@@ -397,6 +411,13 @@ Status Compilation::splitRanks(llvm::ArrayRef<Target> targets) {
         pm.addPass(createSplitRanksPass(split));
     }));
     GIST_TRY(followPlan(*part, prefix));
+    // That pass looks for all layers in all functions.
+    if (!bulk.empty() && block != 0)
+      return Status::error(Code::Unsupported,
+                           "%s: depths for several ranks need a dense KV "
+                           "cache, and this plan or model has windows or "
+                           "clusters; compile it for one rank",
+                           options.plan.c_str());
     nameMadeWeights(*part, rank);
     GIST_TRY(createPrograms(*part, targets, static_cast<uint32_t>(rank)));
   }

@@ -73,6 +73,10 @@ static void splitName(const std::string &name, const Options &options,
         part = whole;
     features += (features.empty() ? "+" : ",+") + part.str();
   }
+  // A process asks Linux for tiles before it uses them. IREE does not ask.
+  if (isX86 && options.emit == Emit::Iree && (cpu.empty() || cpu == "native"))
+    features += (features.empty() ? "" : ",") +
+                std::string("-amx-tile,-amx-int8,-amx-bf16");
   if (!options.features.empty())
     features += (features.empty() ? "" : ",") + options.features;
 }

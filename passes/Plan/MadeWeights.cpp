@@ -8,7 +8,6 @@
 #include "passes/Plan/MadeWeights.h"
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistClusterOps.h"
-#include "dialect/GistRankOps.h"
 #include "passes/Plan/PlanInGraph.h"
 
 #include <numeric>
@@ -309,15 +308,17 @@ Status WeightMaker::make(MadeWeightOp op, Weight &weight) {
 }
 
 /// Rows are a view of the model's bytes; columns are copied.
-static Status makePart(const WeightMap &model, WeightPartOp op,
-                       Weight &weight) {
-  auto found = model.entries.find(op.getSource().str());
-  if (found == model.entries.end())
+Status WeightMaker::makePart(ModuleOp module, WeightPartOp op, Weight &weight) {
+  std::string name = op.getSource().str();
+  // Not a part of a part: that could go round in a circle.
+  if (!model.entries.count(name) && !module.lookupSymbol<FittedWeightOp>(name))
     return Status::error(Code::NotFound,
                          "is a part of the weight '%s', which the model does "
                          "not have",
-                         op.getSource().str().c_str());
-  const Weight &whole = found->second;
+                         name.c_str());
+  const Weight *source = nullptr;
+  GIST_TRY(find(module, name, source));
+  const Weight &whole = *source;
   auto axis = static_cast<size_t>(op.getAxis());
   auto begin = static_cast<uint64_t>(op.getOffset());
   auto size = static_cast<uint64_t>(op.getSize());
@@ -397,7 +398,7 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
   else if (auto constant = dyn_cast_or_null<ConstantWeightOp>(op))
     result = makeConstant(constant);
   else if (auto part = dyn_cast_or_null<WeightPartOp>(op))
-    GIST_TRY(makePart(model, part, result));
+    GIST_TRY(makePart(module, part, result));
   else
     return Status::error(Code::NotFound,
                          "reads the weight '%s', which the model does not have",

@@ -17,6 +17,7 @@
 #include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/LinearWeights.h"
@@ -86,6 +87,7 @@ private:
   Status openMaps(llvm::StringRef path, const DepthMaps *&file);
   Status make(MadeWeightOp op, Weight &weight);
   Status make(FittedWeightOp op, Weight &weight);
+  Status makePart(mlir::ModuleOp module, WeightPartOp op, Weight &weight);
 
   const WeightMap &model;
   bool isFitting = false;

@@ -356,8 +356,11 @@ FailureOr<Value> DepthReducer::pickNeurons(Value value, int64_t layer,
 }
 
 LinearInput *DepthReducer::findNeurons(int64_t number) {
+  // What chooses experts has a number for each of them, and is no such block.
   auto *found = llvm::find_if(linears, [&](const LinearInput &input) {
-    return input.layer == number && input.group == LinearGroup::Down;
+    return input.layer == number && input.group == LinearGroup::Down &&
+           getWidth(input.linears.front().product->getResult(0)) ==
+               getWidth(layers[number].stream);
   });
   return found == linears.end() ? nullptr : &*found;
 }
@@ -366,7 +369,9 @@ LogicalResult DepthReducer::thin(int64_t number) {
   LinearInput *input = findNeurons(number);
   if (!input)
     return layers[number].attention->emitOpError("belongs to layer ")
-           << number << ", whose feed-forward block was not found";
+           << number
+           << ", whose feed-forward block was not found, so that the layer "
+              "cannot be thin; experts have none for all tokens";
   int64_t all = input->getSize(), neurons = plan.layers[number].neurons;
   linalg::LinalgOp product = input->linears.front().product;
   if (neurons > all)

@@ -16,7 +16,7 @@ using namespace gist;
 void gist::nameMadeWeights(ModuleOp module, int64_t rank) {
   llvm::StringMap<std::string> names;
   for (Operation &op : *module.getBody()) {
-    if (!isa<HeadTableOp, ConstantWeightOp, MadeWeightOp, FittedWeightOp>(op))
+    if (!isa<HeadTableOp, ConstantWeightOp, MadeWeightOp>(op))
       continue;
     StringAttr name = SymbolTable::getSymbolName(&op);
     std::string own = (name.getValue() + ".rank" + std::to_string(rank)).str();

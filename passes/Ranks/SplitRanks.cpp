@@ -13,11 +13,16 @@
 // the product each, which they gather as well: every number is computed as one
 // rank alone would. Or the product becomes a part of a sum.
 //
+// A cache has the same heads in all functions, also in one whose plan leaves no
+// attention. Maps of a plan that are not next to such a layer have their
+// columns computed by all ranks and gathered.
+//
 // All ranks must make the same decisions, or they would deadlock. So every rank
 // checks whether the others can have their parts too.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistNames.h"
 #include "dialect/GistPlanOps.h"
 #include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -100,6 +105,9 @@ struct Layer {
   AttentionOp attention;
 };
 
+/// What ranks leave of caches, by the name of the argument.
+using CacheShares = llvm::StringMap<GraphSlicer::Kept>;
+
 /// Splits one function.
 class Splitter {
 public:
@@ -128,12 +136,22 @@ public:
     return std::nullopt;
   }
 
-  LogicalResult run(bool splitHeads) {
+  /// Splits layers and logits, and adds what is left of caches to `caches`.
+  LogicalResult run(bool splitHeads, CacheShares &caches) {
     for (Layer layer : layers)
       if (layer.attention ? splitHeads : canSplit(layer))
         if (failed(split(layer)))
           return failure();
-    if (failed(splitLogits()) || failed(returnCaches()))
+    for (auto [number, part] : slicer.arguments())
+      caches.try_emplace(nameOf(number), part);
+    return splitLogits();
+  }
+
+  LogicalResult finish(const CacheShares &caches) {
+    if (failed(returnCaches(caches)))
+      return failure();
+    eraseUnused(function.front());
+    if (failed(splitMaps()))
       return failure();
     auto end = cast<func::ReturnOp>(function.front().getTerminator());
     function.setFunctionType(FunctionType::get(
@@ -299,15 +317,42 @@ private:
     return success();
   }
 
+  /// One without a name is the function's own.
+  std::string nameOf(unsigned argument) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument, kNameAttr);
+    return name ? name.str()
+                : (function.getName() + "#" + Twine(argument)).str();
+  }
+
+  /// Maps of a plan that are still whole: every rank computes some columns.
+  LogicalResult splitMaps() {
+    for (Operation &op : llvm::make_early_inc_range(function.front())) {
+      if (!isLinear(&op) || !module.lookupSymbol<FittedWeightOp>(
+                                getWeightOf(op.getOperand(1)).getName()))
+        continue;
+      // Of a product that caches have taken their part of, the number of rows
+      // may be left.
+      if (llvm::all_of(op.getUsers(), llvm::IsaPred<tensor::DimOp>))
+        continue;
+      OpBuilder builder(&op);
+      FailureOr<Value> all = splitColumns(builder, op.getResult(0));
+      if (failed(all))
+        return failure();
+      if (*all != op.getResult(0))
+        op.getResult(0).replaceAllUsesWith(*all);
+    }
+    return success();
+  }
+
   /// Caches have the rank's heads alone.
-  LogicalResult returnCaches() {
+  LogicalResult returnCaches(const CacheShares &caches) {
     Operation *end = function.front().getTerminator();
     for (OpOperand &result : end->getOpOperands()) {
       BlockArgument argument = getUpdatedArgument(result.get());
       if (!argument)
         continue;
-      auto kept = slicer.arguments().find(argument.getArgNumber());
-      if (kept == slicer.arguments().end())
+      auto kept = caches.find(nameOf(argument.getArgNumber()));
+      if (kept == caches.end())
         continue;
       FailureOr<Value> part =
           slicer.slice(result.get(), kept->second.axis, kept->second.range);
@@ -333,8 +378,9 @@ static LogicalResult splitPlan(PlanOp plan, Share own, int64_t count) {
   WalkResult walk = plan.walk([](Operation *record) {
     if (!isa<PlanLinearOp, PlanDepthOp>(record))
       return WalkResult::advance();
-    record->emitOpError("cannot be split: a plan for several ranks must "
-                        "not have linear layers or depths");
+    record->emitOpError("cannot be split: a plan for several ranks must not "
+                        "have linear layers, and what it says of depths comes "
+                        "before (-gist-reduce-depth)");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())
@@ -384,8 +430,12 @@ struct SplitRanksPass final : gist::impl::SplitRanksPassBase<SplitRanksPass> {
       if (failed(splitPlan(plan, kept, heads ? heads->second : -1)))
         return signalPassFailure();
     }
+    CacheShares caches;
     for (auto &splitter : splitters)
-      if (failed(splitter->run(splitHeads)))
+      if (failed(splitter->run(splitHeads, caches)))
+        return signalPassFailure();
+    for (auto &splitter : splitters)
+      if (failed(splitter->finish(caches)))
         return signalPassFailure();
   }
 };

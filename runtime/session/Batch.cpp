@@ -155,7 +155,7 @@ Status Batch::readLogits(std::span<const RowRange> wanted) {
     firstLogits = static_cast<const float *>(pointer);
     return device.synchronize();
   }
-  auto bytes = static_cast<uint64_t>(rows) * plan.rowBytes(plan.logits());
+  auto bytes = static_cast<uint64_t>(rows) * plan.logitsBytes();
   downloaded.resize(bytes / sizeof(float));
   GIST_TRY(device.download(logitsMemory.address(), downloaded.data(), bytes));
   firstLogits = downloaded.data();

@@ -78,7 +78,7 @@ public:
   /// ascending order, apart from each other. Their logits are then
   /// logits(0), logits(1), … With `draws`, which only a batch that can draw
   /// takes, there are drawn(0), drawn(1), … in their place: logits stay on the
-  /// device.
+  /// device. An entry that leaves state alone has no rows that can be wanted.
   Status run(std::span<const BatchPiece> pieces,
              std::span<const int32_t> tokens, std::span<const RowRange> wanted,
              std::span<const BatchDraw> draws = {});

@@ -258,7 +258,7 @@ void Batch::bindDraw(size_t number, int64_t ofLogits, uint64_t *to) {
   for (const ArgSpec &arg : sampleCommand->args) {
     if (arg.buffer == sampleLogits)
       *to = logitsMemory.address() +
-            static_cast<uint64_t>(ofLogits) * plan.rowBytes(plan.logits());
+            static_cast<uint64_t>(ofLogits) * plan.logitsBytes();
     else if (arg.buffer == sampleSettings)
       *to = settingsMemory.address() +
             number * SampleSettings::NumFields * sizeof(int64_t);

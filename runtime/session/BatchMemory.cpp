@@ -53,11 +53,11 @@ Status Batch::reserve(const BatchLimits &limits) {
   GIST_TRY(device.allocate(static_cast<uint64_t>(limits.rows) *
                                plan.rowBytes(plan.tokens()),
                            tokenMemory));
-  GIST_TRY(device
-               .allocate(static_cast<uint64_t>(limits.wanted) *
-                             plan.rowBytes(plan.logits()),
-                         logitsMemory)
-               .in("logits"));
+  GIST_TRY(
+      device
+          .allocate(static_cast<uint64_t>(limits.wanted) * plan.logitsBytes(),
+                    logitsMemory)
+          .in("logits"));
   if (!device.numbersByAddress())
     return {};
   for (const CommandSpec &command : plan.entry().commands)
@@ -101,7 +101,7 @@ Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
       to = arg.buffer;
     else if (buffer.kind == BufferKind::Output &&
              isCalled(buffer, entry, kTensorLogits) &&
-             size == plan.rowBytes(plan.logits()))
+             size == plan.logitsBytes())
       from = arg.buffer;
     else if (buffer.kind == BufferKind::Arena) {
       scratch[arg.buffer] = bytes;

@@ -74,18 +74,21 @@ Status BatchPlan::findEndpoints() {
     return numbers.size() == 1 && rows[numbers[0]] != 0 &&
            buffers[numbers[0]].type == type;
   };
+  bool isForState = spec->outputs.empty();
   if (!isOne(spec->inputs, ElementType::I32) ||
-      !isOne(spec->outputs, ElementType::F32) ||
       rows[spec->inputs[0]] != sizeof(int32_t) ||
-      rows[spec->outputs[0]] !=
-          sizeof(float) * static_cast<uint64_t>(source->spec().model.vocabSize))
+      (!isForState &&
+       (!isOne(spec->outputs, ElementType::F32) ||
+        rows[spec->outputs[0]] !=
+            sizeof(float) *
+                static_cast<uint64_t>(source->spec().model.vocabSize))))
     return Status::error(
         Code::Unsupported,
         "should take one i32 token and give one row of %" PRId64
-        " f32 logits for each token",
+        " f32 logits for each token, or state alone",
         source->spec().model.vocabSize);
   tokenBuffer = spec->inputs[0];
-  logitsBuffer = spec->outputs[0];
+  logitsBuffer = isForState ? kNone : spec->outputs[0];
   return {};
 }
 
@@ -155,7 +158,8 @@ Status BatchPlan::checkCommand(size_t number) const {
   };
   for (const ArgSpec &arg : command.args) {
     // Logits are stored by wanted row, not by the row of their token.
-    if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
+    if (arg.buffer != kNone && arg.buffer == logitsBuffer &&
+        kind != Kind::Wanted)
       return Status::error(Code::Unsupported,
                            "makes logits, but belongs to one sequence or is "
                            "waited for by such a command");

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an entry that gives a row of logits for every token (`score`) looks like
-// to a batch of sequences. Commands are of three kinds: those by rows run once
-// for the rows of all sequences; those of one sequence run for each; and those
-// by rows that no command of a sequence waits for run at the end, only for rows
-// whose logits are wanted.
+// What an entry that gives a row of logits for every token (`score`), or that
+// leaves state alone (`read`), looks like to a batch of sequences. Commands are
+// of three kinds: those by rows run once for the rows of all sequences; those
+// of one sequence run for each; and those by rows that no command of a sequence
+// waits for run at the end, only for rows whose logits are wanted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,9 +51,14 @@ public:
   const Command &command(size_t number) const { return commands[number]; }
   /// Bytes of a row in a buffer that has one for every token; 0: it has none.
   uint64_t rowBytes(uint32_t buffer) const { return rows[buffer]; }
-  /// The input of tokens and the output of logits, both by rows.
+  /// The input of tokens and the output of logits, both by rows. kNone: the
+  /// entry leaves state alone.
   uint32_t tokens() const { return tokenBuffer; }
   uint32_t logits() const { return logitsBuffer; }
+  /// Bytes of a row of logits.
+  uint64_t logitsBytes() const {
+    return logitsBuffer == kNone ? 0 : rows[logitsBuffer];
+  }
   /// Commands that are not Wanted, and then those that are, in order.
   const std::vector<uint32_t> &early() const { return earlyCommands; }
   const std::vector<uint32_t> &late() const { return lateCommands; }

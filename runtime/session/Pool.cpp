@@ -8,6 +8,8 @@
 // A prompt is cut at multiples of the chunk, whatever the other sequences are:
 // so a sequence is computed in the same pieces in every mix, and a chunk that
 // two prompts begin with is the same to the bit whichever of them computed it.
+// The bulk of a prompt, which a plan of depths reduces, depends on its length:
+// two prompts share what is of the bulk in both or in neither.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +19,7 @@
 #include "runtime/session/CheckTokens.h"
 #include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
+#include "runtime/session/PrefillCalls.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
@@ -42,9 +45,12 @@ struct Sequence {
   PoolRequest request;
   Sampler sampler;
   std::unique_ptr<SequenceState> state;
+  /// Tokens of the prompt that walk through fewer layers.
+  RowRange bulk = {};
   int64_t past = 0;                  ///< tokens that the state has
   std::vector<int32_t> written = {}; ///< of the answer
-  /// For each whole chunk of the prompt, a hash of it and all before it.
+  /// For each whole chunk of the prompt, a hash of it, of its part of the bulk
+  /// and of all before it.
   std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
   /// Null: nothing is drafted.
@@ -52,8 +58,19 @@ struct Sequence {
 
   auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
   bool isReading() const { return past < prompt(); }
+  bool isInBulk() const { return past >= bulk.begin && past < bulk.end; }
+  /// The part of the bulk among the first `count` tokens.
+  RowRange bulkOf(int64_t count) const {
+    return {std::min(bulk.begin, count), std::min(bulk.end, count)};
+  }
   /// Tokens of the prompt that the state has.
   int64_t read() const { return std::min(past, prompt()); }
+};
+
+/// Tokens that one call takes.
+struct Rows {
+  std::vector<BatchPiece> pieces;
+  std::vector<int32_t> tokens;
 };
 
 /// What one sequence does in a step.
@@ -90,16 +107,20 @@ public:
 
 private:
   Status chooseLimits(const EntrySpec &entry);
+  Status makeBatches(const EntrySpec &entry);
   Status chooseMemory();
   Status check(const PoolRequest &request) const;
   int64_t reservedTokens(int64_t tokens) const;
   Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
   void keep(std::unique_ptr<Sequence> sequence);
+  void findBulk(Sequence &sequence) const;
+  void hashChunks(Sequence &sequence) const;
 
   int64_t pieceOf(const Sequence &sequence) const;
   bool sharesChunk(const Sequence &a, const Sequence &b, size_t chunk) const;
   Status takeOver(Sequence &sequence);
   Status chooseReaders(std::vector<Turn> &turns);
+  static void addRows(Turn &turn, Rows &rows);
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
   void finishTurn(const Turn &turn, const std::vector<RowRange> &wanted,
                   PoolEvent &event);
@@ -118,6 +139,8 @@ private:
   MemoryMap map;
   StateLayout layout;
   std::unique_ptr<Batch> batch;       ///< after what it points to
+  PromptBulk bulk;                    ///< of the module's plan
+  std::unique_ptr<Batch> bulkBatch;   ///< null: prompts have no bulk
   std::unique_ptr<LoneSequence> lone; ///< null: not wanted, or not possible
   int64_t context = 0, chunkTokens = 0, most = 0;
   int64_t draftRows = 0; ///< tokens of a call with guesses at most
@@ -176,15 +199,7 @@ Status PoolOfSequences::initialize() {
                          "module has more; run it without drafts");
   GIST_TRY(loadModuleCode(*source, target, options.trust, device, code));
   GIST_TRY(loadWeights(*source, device, target, weights, map));
-  BatchLimits limits;
-  limits.pieces = std::max(most, draftRows);
-  limits.rows = std::max(chunkTokens + most, draftRows);
-  limits.rowsOfLong = chunkTokens;
-  limits.wanted = limits.rows;
-  limits.capacity = context;
-  GIST_TRY(Batch::create(*source, *entry,
-                         source->findEntry(kEntryPrefill, target), target,
-                         device, *code, map, limits, batch));
+  GIST_TRY(makeBatches(*entry));
   if (options.fastAlone)
     GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
                                   lone));
@@ -223,6 +238,27 @@ Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
     draftRows =
         std::min(static_cast<int64_t>(DraftGovernor::kMostRows), mostRows);
   return {};
+}
+
+Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
+  BatchLimits limits;
+  limits.pieces = std::max(most, draftRows);
+  limits.rows = std::max(chunkTokens + most, draftRows);
+  limits.rowsOfLong = chunkTokens;
+  limits.wanted = limits.rows;
+  limits.capacity = context;
+  GIST_TRY(Batch::create(*source, entry,
+                         source->findEntry(kEntryPrefill, target), target,
+                         device, *code, map, limits, batch));
+  GIST_TRY(PromptBulk::create(source->spec().model, bulk));
+  const EntrySpec *read = source->findEntry(kEntryRead, target);
+  if (!bulk.first || !read)
+    return {};
+  limits.pieces = most;
+  limits.rows = chunkTokens;
+  limits.wanted = 0;
+  return Batch::create(*source, *read, nullptr, target, device, *code, map,
+                       limits, bulkBatch);
 }
 
 Status PoolOfSequences::chooseMemory() {
@@ -303,6 +339,30 @@ Status PoolOfSequences::reserve(int64_t tokens,
   }
 }
 
+void PoolOfSequences::findBulk(Sequence &sequence) const {
+  // Logits of a token need all layers.
+  if (!bulkBatch || sequence.request.promptLogprobs >= 0)
+    return;
+  PromptBulk::Range range = bulk.find(sequence.request.tokens.size(), 0);
+  sequence.bulk = {static_cast<int64_t>(range.begin),
+                   static_cast<int64_t>(range.end)};
+}
+
+void PoolOfSequences::hashChunks(Sequence &sequence) const {
+  Hasher hasher;
+  auto add = [&](const void *data, uint64_t size) {
+    hasher.update({static_cast<const uint8_t *>(data), size});
+  };
+  for (int64_t end = chunkTokens; end <= sequence.prompt();
+       end += chunkTokens) {
+    RowRange ofBulk = sequence.bulkOf(end);
+    add(sequence.request.tokens.data() + (end - chunkTokens),
+        static_cast<uint64_t>(chunkTokens) * sizeof(int32_t));
+    add(&ofBulk, sizeof(ofBulk));
+    sequence.chunks.push_back(hasher.finish());
+  }
+}
+
 Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   GIST_TRY(check(request));
   auto sequence = std::make_unique<Sequence>();
@@ -319,14 +379,9 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   if (options.drafter)
     sequence->governor =
         std::make_unique<DraftGovernor>(options.drafter->isFree());
-  Hasher hasher;
-  for (int64_t end = chunkTokens; end <= prompt; end += chunkTokens) {
-    const int32_t *begin = request.tokens.data() + (end - chunkTokens);
-    hasher.update({reinterpret_cast<const uint8_t *>(begin),
-                   static_cast<uint64_t>(chunkTokens) * sizeof(int32_t)});
-    sequence->chunks.push_back(hasher.finish());
-  }
   sequence->request = std::move(request);
+  findBulk(*sequence);
+  hashChunks(*sequence);
   sequence->id = ++lastId;
   id = lastId;
   ++total.added;
@@ -379,7 +434,7 @@ PoolCounters PoolOfSequences::counters() const {
   result.kept = static_cast<int64_t>(kept.size());
   result.stateBytes = usedBytes + keptBytes;
   result.stateLimit = stateLimit;
-  result.launches = batch->launches();
+  result.launches = batch->launches() + (bulkBatch ? bulkBatch->launches() : 0);
   return result;
 }
 
@@ -388,22 +443,30 @@ PoolCounters PoolOfSequences::counters() const {
 //===----------------------------------------------------------------------===//
 
 /// How many tokens of its prompt a sequence reads next: up to a multiple of the
-/// chunk, and of the module's block where it has one.
+/// chunk, and of the module's block where it has one, and to where the bulk
+/// begins or ends.
 int64_t PoolOfSequences::pieceOf(const Sequence &sequence) const {
   int64_t past = sequence.past;
   int64_t piece =
       std::min(chunkTokens - past % chunkTokens, sequence.prompt() - past);
+  for (int64_t end : {sequence.bulk.begin, sequence.bulk.end})
+    if (past < end)
+      piece = std::min(piece, end - past);
   int64_t block = source->spec().model.prefillChunk;
   return block == 0 ? piece : std::min(piece, block - past % block);
 }
 
-/// Whether two prompts begin with the same tokens up to the end of a chunk.
+/// Whether two prompts begin with the same tokens up to the end of a chunk, and
+/// read them alike.
 bool PoolOfSequences::sharesChunk(const Sequence &a, const Sequence &b,
                                   size_t chunk) const {
   if (chunk >= a.chunks.size() || chunk >= b.chunks.size() ||
       a.chunks[chunk] != b.chunks[chunk])
     return false;
   auto count = (static_cast<int64_t>(chunk) + 1) * chunkTokens;
+  RowRange ofA = a.bulkOf(count), ofB = b.bulkOf(count);
+  if (ofA.begin != ofB.begin || ofA.end != ofB.end)
+    return false;
   return std::equal(a.request.tokens.begin(), a.request.tokens.begin() + count,
                     b.request.tokens.begin());
 }
@@ -512,11 +575,38 @@ static int64_t numberOf(int64_t row, const std::vector<RowRange> &wanted) {
   return -1; // Not reached: the row is one of them.
 }
 
+/// Appends what `turn` computes, whose first row it then knows.
+void PoolOfSequences::addRows(Turn &turn, Rows &rows) {
+  const Sequence &sequence = *turn.sequence;
+  turn.row = static_cast<int64_t>(rows.tokens.size());
+  BatchPiece piece{.sequence = sequence.id,
+                   .tokens = turn.tokens,
+                   .before = sequence.past,
+                   .capacity = sequence.state->capacity(),
+                   .state = &sequence.state->ranges()};
+  // Guesses are computed as if each token came by itself: then they change no
+  // bit.
+  for (size_t i = 0; i < turn.draft.tokens.size(); ++i) {
+    piece.sequence = 0;
+    piece.tokens = 1;
+    rows.pieces.push_back(piece);
+    ++piece.before;
+  }
+  rows.pieces.push_back(piece);
+  for (int64_t i = sequence.past; i < sequence.past + turn.tokens; ++i) {
+    auto at = static_cast<size_t>(i);
+    size_t prompt = sequence.request.tokens.size();
+    size_t known = prompt + sequence.written.size();
+    rows.tokens.push_back(at < prompt  ? sequence.request.tokens[at]
+                          : at < known ? sequence.written[at - prompt]
+                                       : turn.draft.tokens[at - known]);
+  }
+}
+
 /// Runs the turns; `wanted` are then the rows that have logits.
 Status PoolOfSequences::run(std::vector<Turn> &turns,
                             std::vector<RowRange> &wanted) {
-  std::vector<BatchPiece> pieces;
-  std::vector<int32_t> tokens;
+  Rows rows, bulkRows;
   auto want = [&](int64_t begin, int64_t end) {
     if (!wanted.empty() && begin == wanted.back().end)
       wanted.back().end = end;
@@ -525,29 +615,7 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   };
   for (Turn &turn : turns) {
     const Sequence &sequence = *turn.sequence;
-    turn.row = static_cast<int64_t>(tokens.size());
-    BatchPiece piece{.sequence = sequence.id,
-                     .tokens = turn.tokens,
-                     .before = sequence.past,
-                     .capacity = sequence.state->capacity(),
-                     .state = &sequence.state->ranges()};
-    // Guesses are computed as if each token came by itself: then they change
-    // no bit.
-    for (size_t i = 0; i < turn.draft.tokens.size(); ++i) {
-      piece.sequence = 0;
-      piece.tokens = 1;
-      pieces.push_back(piece);
-      ++piece.before;
-    }
-    pieces.push_back(piece);
-    for (int64_t i = sequence.past; i < sequence.past + turn.tokens; ++i) {
-      auto at = static_cast<size_t>(i);
-      size_t prompt = sequence.request.tokens.size();
-      size_t known = prompt + sequence.written.size();
-      tokens.push_back(at < prompt  ? sequence.request.tokens[at]
-                       : at < known ? sequence.written[at - prompt]
-                                    : turn.draft.tokens[at - known]);
-    }
+    addRows(turn, sequence.isInBulk() ? bulkRows : rows);
     int64_t end = turn.row + turn.tokens;
     bool isReading = sequence.isReading();
     turn.writes = sequence.past + turn.tokens >= sequence.prompt() &&
@@ -574,8 +642,9 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   if (lone && onDevice && turns.size() == 1 && turns[0].tokens == 1 &&
       !turns[0].sequence->isReading()) {
     Turn &turn = turns[0];
-    return lone->next(tokens[0], turn.sequence->past, *turn.sequence->state,
-                      turn.settings, turn.drawn.emplace());
+    return lone->next(rows.tokens[0], turn.sequence->past,
+                      *turn.sequence->state, turn.settings,
+                      turn.drawn.emplace());
   }
   for (Turn &turn : turns)
     if (onDevice && turn.writes) {
@@ -583,7 +652,11 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
       draws.push_back({.number = numberOf(turn.row + turn.tokens - 1, wanted),
                        .settings = turn.settings});
     }
-  return batch->run(pieces, tokens, wanted, draws);
+  if (!bulkRows.pieces.empty())
+    GIST_TRY(bulkBatch->run(bulkRows.pieces, bulkRows.tokens, {}));
+  if (rows.pieces.empty())
+    return {};
+  return batch->run(rows.pieces, rows.tokens, wanted, draws);
 }
 
 /// Draws the next token of a sequence and says whether it was the last.

@@ -80,7 +80,8 @@ struct PoolRequest {
   /// logarithmic probabilities (temperature 1, before `adjust` and any filter);
   /// -1: none and no probabilities at all; 0: only that of the token itself.
   int32_t logprobs = -1;
-  /// The same for the tokens of the prompt (from the second on).
+  /// The same for the tokens of the prompt (from the second on), which then
+  /// walks through all layers, whatever the module's plan.
   int32_t promptLogprobs = -1;
   /// Changes the logits before a token is drawn (a bias, a grammar: -inf
   /// forbids a token). `written` are the tokens of the answer so far. May be

@@ -43,14 +43,19 @@ Status PromptBulk::create(const ModelInfo &model, PromptBulk &bulk) {
     bulk = {};
     return {};
   }
+  // Sums of these stay small.
+  constexpr int64_t kMostTokens = int64_t{1} << 24;
   const std::string &text = found->second;
   const char *at = text.data(), *end = at + text.size();
   int64_t numbers[3] = {};
   bool isRight = true;
   for (int64_t &value : numbers) {
+    // One blank before each but the first.
+    if (&value != numbers && at != end && *at == ' ')
+      ++at;
     auto [next, error] = std::from_chars(at, end, value);
-    isRight &= error == std::errc() && value >= 0;
-    at = next == end ? next : next + 1;
+    isRight &= error == std::errc() && value >= 0 && value <= kMostTokens;
+    at = next;
   }
   if (!isRight || at != end)
     return Status::error(Code::BadFile,
@@ -67,7 +72,8 @@ PromptBulk::Range PromptBulk::find(size_t count, int64_t past) const {
   if (!first)
     return {0, count};
   auto begin = static_cast<size_t>(std::max<int64_t>(0, *first - past));
-  auto behind = static_cast<size_t>(*last);
+  // The last token's logits are asked for.
+  auto behind = static_cast<size_t>(std::max<int64_t>(*last, 1));
   if (count < begin + behind + static_cast<size_t>(least))
     return {count, count};
   return {begin, count - behind};

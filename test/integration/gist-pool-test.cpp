@@ -12,12 +12,15 @@
 // begin alike. Every token must be that of the request alone and, where SEED is
 // even and they are asked for, the bits of probabilities too. Greedy tokens are
 // compared with a session as well, also those of a pool that runs one alone as
-// a session does. Prints what happened as numbers with names, or says what
-// differs and fails.
+// a session does. Where a plan lets the bulk of prompts walk through fewer
+// layers, half of the prompts have one, and `reduced` counts the answers that a
+// session gives otherwise. Prints what happened as numbers with names, or says
+// what differs and fails.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Pool.h"
+#include "runtime/session/PrefillCalls.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -72,7 +75,9 @@ public:
     context = pool->capacity();
     uint64_t state = 0;
     GIST_TRY(pool->stateBytes(context, state));
-    makeRequests();
+    PromptBulk bulk;
+    GIST_TRY(PromptBulk::create(module->spec().model, bulk));
+    makeRequests(bulk.first ? 2 * (*bulk.first + *bulk.last + bulk.least) : 40);
     for (const PoolRequest &request : requests)
       GIST_TRY(runAlone(*pool, request, alone.emplace_back()));
     GIST_TRY(compareWithSession());
@@ -82,10 +87,11 @@ public:
     GIST_TRY(countLaunches(1, launchesOfOne));
     GIST_TRY(countLaunches(4, launchesOfFour));
     std::printf("requests %zu compared %d left %d prefix %" PRIu64
-                " session %d of %d fast %d state %" PRIu64 " launches %" PRIu64
-                " of four %" PRIu64 "\n",
+                " session %d of %d fast %d reduced %d state %" PRIu64
+                " launches %" PRIu64 " of four %" PRIu64 "\n",
                 requests.size(), compared, left, prefixTokens, likeSession,
-                greedy, fastLikeSession, state, launchesOfOne, launchesOfFour);
+                greedy, fastLikeSession, reduced, state, launchesOfOne,
+                launchesOfFour);
     return {};
   }
 
@@ -107,7 +113,7 @@ private:
   }
 
   /// Prompts begin alike in pairs; some are one token, some many chunks.
-  void makeRequests() {
+  void makeRequests(int64_t mostTokens) {
     int64_t vocab = module->spec().model.vocabSize;
     int64_t longest = std::max<int64_t>(context - 12, 1);
     std::vector<int32_t> common;
@@ -115,7 +121,7 @@ private:
       common.push_back(static_cast<int32_t>(pick(0, vocab - 1)));
     for (int i = 0; i < 10; ++i) {
       PoolRequest request;
-      int64_t count = i == 0 ? 1 : pick(1, std::min<int64_t>(longest, 40));
+      int64_t count = i == 0 ? 1 : pick(1, std::min(longest, mostTokens));
       request.tokens.assign(common.begin(), common.begin() + count);
       // The rest is its own.
       for (int64_t k = pick(0, count - 1); i % 2 == 0 && k < count; ++k)
@@ -171,6 +177,24 @@ private:
     return {};
   }
 
+  /// Greedy tokens, behind a prompt that all layers read or that the plan is
+  /// followed for.
+  static Status write(Session &session, const PoolRequest &request,
+                      bool readsWhole, std::vector<int32_t> &written) {
+    GIST_TRY(session.reset());
+    session.readWhole(readsWhole);
+    Sampler sampler;
+    GIST_TRY(Sampler::create({}, sampler));
+    std::vector<int32_t> tokens = request.tokens;
+    for (int64_t k = 0; k < request.maxTokens; ++k) {
+      int32_t token = 0;
+      GIST_TRY(session.next(tokens, sampler, token));
+      written.push_back(token);
+      tokens = {token};
+    }
+    return {};
+  }
+
   Status compareWithSession() {
     std::unique_ptr<Session> session;
     GIST_TRY(Session::create(module, device, {.chunk = chunk, .trust = true},
@@ -180,16 +204,11 @@ private:
     for (size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].sampler.temperature != 0)
         continue;
-      GIST_TRY(session->reset());
-      Sampler sampler;
-      GIST_TRY(Sampler::create({}, sampler));
-      std::vector<int32_t> tokens = requests[i].tokens, written;
-      for (int64_t k = 0; k < requests[i].maxTokens; ++k) {
-        int32_t token = 0;
-        GIST_TRY(session->next(tokens, sampler, token));
-        written.push_back(token);
-        tokens = {token};
-      }
+      bool needsAll = requests[i].promptLogprobs >= 0;
+      std::vector<int32_t> written, whole;
+      GIST_TRY(write(*session, requests[i], needsAll, written));
+      GIST_TRY(write(*session, requests[i], true, whole));
+      reduced += written != whole;
       ++greedy;
       likeSession += written == alone[i].tokens;
       Answer answer;
@@ -261,6 +280,7 @@ private:
   std::vector<PoolRequest> requests;
   std::vector<Answer> alone;
   int compared = 0, left = 0, greedy = 0, likeSession = 0, fastLikeSession = 0;
+  int reduced = 0;
   uint64_t prefixTokens = 0;
 };
 } // namespace

@@ -34,10 +34,10 @@ def environment():
                          "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-def greedy(module, count, processes=0, device="cpu"):
-    """Greedy tokens after PROMPT, each with a hash of the logits; on threads, or
+def greedy(module, count, processes=0, device="cpu", prompt=PROMPT):
+    """Greedy tokens after a prompt, each with a hash of the logits; on threads, or
     on so many processes."""
-    command = ["gist-rank-test", module, device, count, *PROMPT]
+    command = ["gist-rank-test", module, device, count, *prompt]
     if processes:
         command = mpirun(processes, *command)
     result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,

@@ -20,6 +20,8 @@ from safetensors.numpy import save_file
 TEST = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(TEST))
 from reference import depth, models  # noqa: E402
+from ranks import MODELS, greedy, tokens_of  # noqa: E402
+from test_pool import compare  # noqa: E402
 
 FIRST, LAST = 4, 24
 SHAPE = {"vocab_size": 101, "num_hidden_layers": 5, "num_attention_heads": 4,
@@ -81,12 +83,12 @@ def make_maps(kinds, width, head, rng):
     return maps
 
 
-def write_plan(folder, kinds, maps, heads=None):
+def write_plan(folder, kinds, maps, heads=None, block=64):
     layers = [{"depth": {"thin": kind[1]} if isinstance(kind, tuple) else kind} for kind in kinds]
     if heads:
         for layer in layers:
             layer["heads"] = heads
-    plan = {"gist_plan": 1, "block": 64,
+    plan = {"gist_plan": 1, "block": block,
             "depth": {"first": FIRST, "last": LAST, "maps": "maps.safetensors"}, "layers": layers}
     (folder / "plan.json").write_text(json.dumps(plan))
     save_file(maps, folder / "maps.safetensors")
@@ -116,76 +118,129 @@ def as_stored(maps):
             for name, value in maps.items()}
 
 
-def feed(module, ids, pieces):
-    result = subprocess.run(["gist-session-test", module, "feed", *map(str, pieces)],
+def feed(module, ids, pieces, device=()):
+    result = subprocess.run(["gist-session-test", *device, module, "feed", *map(str, pieces)],
                             input=ids.tobytes(), stdout=subprocess.PIPE, check=True)
     return np.frombuffer(result.stdout, np.float32).reshape(len(pieces), -1)
 
 
-@pytest.mark.parametrize("kinds, width", zip(KINDS, [48, 64, 48, 64, 48]))
-def test_prompt(kinds, width, tmp_path):
-    rng = np.random.default_rng(list(KINDS).index(kinds))
-    kinds = KINDS[kinds]
-    weights, head = write_model(tmp_path / "model", width, rng)
-    maps = make_maps(kinds, width, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
-    write_plan(tmp_path, kinds, maps)
-    module = tmp_path / "model.gist"
-    compile_model(tmp_path / "model", module, f"--plan={plan}")
-    ids = rng.integers(0, 101, 300).astype(np.int32)
-    arguments = dict(heads=4, kv_heads=2, epsilon=1e-5, theta=5000.0)
-    stored = as_stored({name: value for name, value in maps.items() if name != "weights"})
-    # One prompt, and one in two parts, the second of which has a bulk of its own.
-    for pieces in [[300], [130, 170]]:
+class Case:
+    """A model, a plan for it and maps that are said to be fitted for it, in files."""
+
+    def __init__(self, folder, kinds, width, seed):
+        self.rng = np.random.default_rng(seed)
+        self.kinds, self.model = kinds, folder / "model"
+        self.weights, head = write_model(self.model, width, self.rng)
+        self.maps = make_maps(kinds, width, head, self.rng)
+        self.plan = write_plan(folder, kinds, self.maps)
+        self.stored = as_stored(self.maps)
+        self.maps["weights"] = model_hash(self.model, folder, self.plan)
+        write_plan(folder, kinds, self.maps)
+
+    def draw(self, count):
+        return self.rng.integers(0, 101, count).astype(np.int32)
+
+    def reference(self, ids, pieces, kinds=None, **how):
+        """The logits behind each piece of a prompt."""
         bulk, past = [], 0
         for count in pieces:
             bulk += range(max(past, FIRST), past + count - LAST)
             past += count
-        expected = depth.llama(weights, stored, kinds, bulk, ids, **arguments)
+        logits = depth.llama(self.weights, self.stored, kinds or self.kinds, bulk, ids, heads=4,
+                             kv_heads=2, epsilon=1e-5, theta=5000.0, **how)
+        return logits[np.cumsum(pieces) - 1]
+
+
+@pytest.mark.parametrize("kinds, width", list(zip(KINDS, [48, 64, 48, 64, 48])))
+def test_prompt(kinds, width, tmp_path):
+    case = Case(tmp_path, KINDS[kinds], width, list(KINDS).index(kinds))
+    module = tmp_path / "model.gist"
+    compile_model(case.model, module, f"--plan={case.plan}")
+    ids = case.draw(300)
+    # One prompt, and one in two parts, the second of which has a bulk of its own.
+    for pieces in [[300], [130, 170]]:
         found = feed(module, ids, pieces)
         # Where a CPU multiplies f16 maps in bf16, rows have 8 bits.
-        np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=6e-3, rtol=0)
-    whole = depth.llama(weights, {}, ["full"] * 5, [], ids, **arguments)
+        np.testing.assert_allclose(found, case.reference(ids, pieces), atol=6e-3, rtol=0)
+    whole = case.reference(ids, [300], ["full"] * 5)
     assert np.abs(found[-1] - whole[-1]).max() > 0.1
 
 
 def test_plan_with_heads(tmp_path):
     """In a cache of clusters whose windows hold everything, a prompt gives the same."""
-    rng = np.random.default_rng(5)
-    kinds = KINDS["all kinds"]
-    weights, head = write_model(tmp_path / "model", 64, rng)
-    maps = make_maps(kinds, 64, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
-    ids = rng.integers(0, 101, 300).astype(np.int32)
+    case = Case(tmp_path, KINDS["all kinds"], 64, 5)
+    kinds, maps, plan = case.kinds, case.maps, case.plan
+    ids = case.draw(300)
     found = []
     for heads in (None, ["dense", {"window": 448, "sinks": 4}]):
         module = tmp_path / "model.gist"
         write_plan(tmp_path, kinds, maps, heads)
-        compile_model(tmp_path / "model", module, f"--plan={plan}", "--follow-plan")
+        compile_model(case.model, module, f"--plan={plan}", "--follow-plan")
         found.append(feed(module, ids, [300]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-4, rtol=0)
 
 
+@pytest.mark.parametrize("heads", [None, ["dense", {"window": 448, "sinks": 4}]])
+def test_pool(heads, tmp_path):
+    """Prompts of a pool take the same path in every mix, and that of a session;
+    what two begin with is shared where both read it alike."""
+    case = Case(tmp_path, KINDS["all kinds"], 64, 6)
+    write_plan(tmp_path, case.kinds, case.maps, heads, 16)
+    module = tmp_path / "model.gist"
+    compile_model(case.model, module, f"--plan={case.plan}", "--follow-plan")
+    for chunk, seed in [(16, 1), (16, 2), (100, 3)]:
+        seen = compare(module, chunk, seed)
+        assert seen["session"] == seen["greedy"]
+        assert seen["reduced"] > 0
+        assert (seen["prefix"] > 0) == (heads is None)
+
+
+@pytest.mark.parametrize("kinds, options", [
+    ("all kinds", ["--ranks=2"]), ("tail of all", ["--ranks=3", "--rank-sums"])])
+def test_ranks(kinds, options, tmp_path):
+    """Ranks have parts of maps, also where no attention says which heads they have."""
+    case = Case(tmp_path, KINDS[kinds], 64, 9)
+    prompt = case.draw(150)
+    found = []
+    for more in [], options:
+        module = tmp_path / "model.gist"
+        compile_model(case.model, module, f"--plan={case.plan}", "--logits=last", *more)
+        found.append(tokens_of(greedy(module, 12, prompt=prompt)))
+    assert found[0] == found[1]
+
+
+@pytest.fixture(scope="module", name="fitted")
+def make_case(tmp_path_factory):
+    return Case(tmp_path_factory.mktemp("fitted"), KINDS["all kinds"], 64, 7)
+
+
+def test_plan_without_maps_is_refused(fitted, tmp_path):
+    plan = write_plan(tmp_path, fitted.kinds, {})
+    (tmp_path / "maps.safetensors").unlink()
+    result = compile_model(fitted.model, tmp_path / "model.gist", f"--plan={plan}", check=False)
+    assert result.returncode == 1
+    assert "maps.safetensors: cannot open" in result.stderr
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda maps: maps.pop("2.linear"), "there is no tensor '2.linear'"),
+    # A tail before its fit.
+    (lambda maps: maps.pop("model.layers.3.self_attn.v_proj.weight.tail"),
+     "there is no tensor 'model.layers.3.self_attn.v_proj.weight.tail'; fit the plan again"),
+    (lambda maps: maps.update({"model.layers.4.self_attn.k_proj.weight.tail":
+                               np.zeros((16, 64), np.float32)}), "is 16x64, expected 32x64"),
+    (lambda maps: maps.update({"1.thin": np.zeros((64, 39), np.float32)}), "expected 64x40"),
+    (lambda maps: maps.pop("weights"), "there is no tensor 'weights'"),
     (lambda maps: maps.update({"2.linear": np.zeros((64, 63), np.float32)}), "expected 64x64"),
     (lambda maps: maps.update({"1.thin.rows": np.full(40, 112, np.float32)}), "row 112"),
     (lambda maps: maps.update({"2.linear.bias": np.full(64, np.nan, np.float32)}), "not finite"),
     (lambda maps: maps.update({"weights": np.zeros(4, np.float32)}), "other weights"),
 ])
-def test_bad_maps_are_refused(change, message, tmp_path):
-    rng = np.random.default_rng(7)
-    kinds = KINDS["all kinds"]
-    _, head = write_model(tmp_path / "model", 64, rng)
-    maps = make_maps(kinds, 64, head, rng)
-    plan = write_plan(tmp_path, kinds, maps)
-    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
+def test_bad_maps_are_refused(change, message, fitted, tmp_path):
+    maps = dict(fitted.maps)
     change(maps)
-    write_plan(tmp_path, kinds, maps)
-    result = compile_model(tmp_path / "model", tmp_path / "model.gist", f"--plan={plan}",
-                           check=False)
+    plan = write_plan(tmp_path, fitted.kinds, maps)
+    result = compile_model(fitted.model, tmp_path / "model.gist", f"--plan={plan}", check=False)
     assert result.returncode == 1
     assert message in result.stderr
     assert not (tmp_path / "model.gist").exists()
@@ -204,3 +259,30 @@ def test_bad_plans_are_refused(kinds, message, tmp_path):
                            check=False)
     assert result.returncode == 1
     assert message in result.stderr
+
+
+LAYERS = {"llama3": 1, "opt-post": 1, "gemma3": 3, "qwen2-moe": 3}
+NO_BLOCK = "whose feed-forward block was not found, so that the layer cannot be thin"
+#: Why a layer cannot be thin; those of all others can, and layers of all models linear.
+NOT_THIN = {"mixtral": NO_BLOCK, "qwen3-moe": NO_BLOCK, "mixtral-q4_1.gguf": NO_BLOCK,
+            "phi3": "which has to consist of plain products"}
+
+
+@pytest.mark.parametrize("name", [
+    "llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2", "qwen2-window",
+    "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2", "mixtral", "qwen2-moe", "qwen3-moe",
+    "llama-q4_1.gguf", "mixtral-q4_1.gguf"])
+def test_architectures(name, tmp_path):
+    """Parallel blocks, norms of queries and keys, biases, windows, experts: every kind of
+    layer is there, or is refused."""
+    count = LAYERS.get(name, 2)
+    for kind in ["linear", ("thin", 5)]:
+        plan = write_plan(tmp_path, [kind] + ["tail"] * (count - 1), {})
+        # Without a fit: maps of zeros.
+        result = subprocess.run(["gist-compile", MODELS / name, "-o", tmp_path / "graph.mlir",
+                                 "--observe", f"--plan={plan}", "--emit=graph"],
+                                capture_output=True, text=True)
+        message = NOT_THIN.get(name) if isinstance(kind, tuple) else None
+        assert (result.returncode != 0) == (message is not None), result.stderr
+        if message:
+            assert message in result.stderr and "layer 0" in result.stderr

@@ -25,11 +25,11 @@ def compare(module, chunk, seed, device=()):
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     found = re.fullmatch(r"requests (\d+) compared (\d+) left (\d+) prefix (\d+) "
-                         r"session (\d+) of (\d+) fast (\d+) state (\d+) "
+                         r"session (\d+) of (\d+) fast (\d+) reduced (\d+) state (\d+) "
                          r"launches (\d+) of four (\d+)\n", result.stdout)
     assert found, result.stdout
-    names = ["requests", "compared", "left", "prefix", "session", "greedy", "fast", "state",
-             "launches", "of_four"]
+    names = ["requests", "compared", "left", "prefix", "session", "greedy", "fast",
+             "reduced", "state", "launches", "of_four"]
     seen = dict(zip(names, map(int, found.groups())))
     # Four mixes of 24; some left before their end.
     assert seen["compared"] + seen["left"] == 96 and seen["left"] > 0

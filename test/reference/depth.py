@@ -19,6 +19,16 @@ def normalise(x):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + EPSILON)
 
 
+def product(x, weight):
+    return x @ weight.T
+
+
+def product_of_halves(x, weight):
+    """As matrix instructions multiply: operands in f16, sums that are not."""
+    halves = lambda y: y.astype(np.float16).astype(np.float64)
+    return halves(x) @ halves(weight).T
+
+
 def attend(q, k, v, rows):
     """Causal attention of the queries of `rows` on the keys of all tokens."""
     group = q.shape[1] // k.shape[1]
@@ -31,11 +41,12 @@ def attend(q, k, v, rows):
     return out
 
 
-def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta):
+def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, product=product):
     """Logits of every token; those of the bulk are not defined.
 
     `weights` by the short names of models.llama_weights, `maps` by the names of
-    the file of maps, where W.tail are called 3.k.tail and 3.v.tail.
+    the file of maps, where W.tail are called 3.k.tail and 3.v.tail. `product`
+    multiplies rows with a weight.
     """
     w = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     m = {name: np.asarray(value, np.float64) for name, value in maps.items()}
@@ -47,28 +58,28 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta):
     tail = None
     for n, kind in enumerate(kinds):
         h = rms_norm(x, w[f"{n}.attn_norm"], epsilon)
-        k, v = h @ w[f"{n}.k"].T, h @ w[f"{n}.v"].T
+        k, v = product(h, w[f"{n}.k"]), product(h, w[f"{n}.v"])
         whole = ~in_bulk | (kind not in ("linear", "tail"))
         if kind == "tail":
             tail = normalise(x) if tail is None else tail
-            k[bulk] = tail[bulk] @ m[f"{n}.k.tail"].T + m[f"{n}.k.tail.bias"]
-            v[bulk] = tail[bulk] @ m[f"{n}.v.tail"].T + m[f"{n}.v.tail.bias"]
-        q = rotate(split(h @ w[f"{n}.q"].T, heads), theta, False)
+            k[bulk] = product(tail[bulk], m[f"{n}.k.tail"]) + m[f"{n}.k.tail.bias"]
+            v[bulk] = product(tail[bulk], m[f"{n}.v.tail"]) + m[f"{n}.v.tail.bias"]
+        q = rotate(split(product(h, w[f"{n}.q"]), heads), theta, False)
         k = rotate(split(k, kv_heads), theta, False)
         a = attend(q, k, split(v, kv_heads), np.flatnonzero(whole))
-        after = x + a.reshape(total, -1) @ w[f"{n}.o"].T
+        after = x + product(a.reshape(total, -1), w[f"{n}.o"])
         h = rms_norm(after, w[f"{n}.ffn_norm"], epsilon)
-        gate, up = h @ w[f"{n}.gate"].T, h @ w[f"{n}.up"].T
+        gate, up = product(h, w[f"{n}.gate"]), product(h, w[f"{n}.up"])
         neurons = gate / (1 + np.exp(-gate)) * up
-        block = neurons @ w[f"{n}.down"].T
+        block = product(neurons, w[f"{n}.down"])
         if isinstance(kind, tuple):
             kept = neurons[bulk][:, m[f"{n}.thin.rows"].astype(int)]
-            block[bulk] = kept @ m[f"{n}.thin"].T + m[f"{n}.thin.bias"]
+            block[bulk] = product(kept, m[f"{n}.thin"]) + m[f"{n}.thin.bias"]
         after = after + block
         if kind == "linear":
-            after[bulk] = (x[bulk] + normalise(x[bulk]) @ m[f"{n}.linear"].T
+            after[bulk] = (x[bulk] + product(normalise(x[bulk]), m[f"{n}.linear"])
                            + m[f"{n}.linear.bias"])
         if kind == "tail":
             after[bulk] = x[bulk]
         x = after
-    return rms_norm(x, w["norm"], epsilon) @ w.get("head", w["embed"]).T
+    return product(rms_norm(x, w["norm"], epsilon), w.get("head", w["embed"]))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/PrefillCalls.h"
+#include "runtime/module/Properties.h"
 
 #include <gtest/gtest.h>
 
@@ -75,4 +76,51 @@ TEST(PrefillCalls, CallsAreAboutAsLarge) {
   // Three calls of 344 tokens, rounded up to tiles.
   EXPECT_EQ(calls(1030, 512), (Calls{384, 384, 262}));
   EXPECT_EQ(calls(7, 3), (Calls{3, 3, 1})); // Fewer than a tile stay as asked.
+}
+
+static PromptBulk bulkOf(const std::string &property) {
+  ModelInfo model;
+  model.properties[kBulkProperty] = property;
+  PromptBulk bulk;
+  EXPECT_EQ(PromptBulk::create(model, bulk).text, "");
+  return bulk;
+}
+
+static std::pair<size_t, size_t> find(const PromptBulk &bulk, size_t count,
+                                      int64_t past) {
+  PromptBulk::Range range = bulk.find(count, past);
+  return {range.begin, range.end};
+}
+
+TEST(PromptBulk, EndsOfAPromptAreNotOfTheBulk) {
+  using Range = std::pair<size_t, size_t>;
+  PromptBulk bulk = bulkOf("4 128 64");
+  EXPECT_EQ(find(bulk, 300, 0), Range(4, 172));
+  EXPECT_EQ(find(bulk, 300, 3), Range(1, 172));
+  EXPECT_EQ(find(bulk, 300, 1000), Range(0, 172));
+  // Too few between the ends.
+  EXPECT_EQ(find(bulk, 196, 0), Range(4, 68));
+  EXPECT_EQ(find(bulk, 195, 0), Range(195, 195));
+  // The last token has logits.
+  EXPECT_EQ(find(bulkOf("0 0 1"), 2, 0), Range(0, 1));
+  EXPECT_EQ(find(bulkOf("0 0 1"), 1, 0), Range(1, 1));
+}
+
+TEST(PromptBulk, WithoutAPlanAllTokensAreRead) {
+  PromptBulk bulk;
+  EXPECT_TRUE(PromptBulk::create({}, bulk).ok());
+  EXPECT_EQ(find(bulk, 7, 3), (std::pair<size_t, size_t>(0, 7)));
+}
+
+TEST(PromptBulk, OtherTextIsRefused) {
+  for (const char *text :
+       {"", "4", "4 128", "4 128 64 1", "4 -1 64", "4 x 64", "4,128,64",
+        "4 128 64 ", "4 128 16777217", "4 128 99999999999999999999"}) {
+    ModelInfo model;
+    model.properties[kBulkProperty] = text;
+    PromptBulk bulk;
+    EXPECT_EQ(PromptBulk::create(model, bulk).text,
+              "the property 'bulk' is '" + std::string(text) +
+                  "'; expected three numbers of tokens");
+  }
 }

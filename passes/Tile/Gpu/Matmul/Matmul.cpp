@@ -76,8 +76,10 @@ void MatmulResult::store(Value row, Value column, Value numbers) {
   // A vector may cross the last column. Where the width divides the columns it
   // lies inside or outside as a whole, and one comparison will do.
   if (checked && columns % width != 0) {
-    for (int64_t i = 0; i < width; ++i)
-      store(row, b.add(column, i), b.extract(numbers, i));
+    int64_t piece = halves[0] ? 2 : 1; // A pair stays together.
+    for (int64_t i = 0; i < width; i += piece)
+      store(row, b.add(column, i),
+            piece == 1 ? b.extract(numbers, i) : b.slice(numbers, i, piece));
     return;
   }
   if (checked)
