@@ -47,8 +47,6 @@ struct Sequence {
   /// For each whole chunk of the prompt, a hash of it and all before it.
   std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
-  /// Null: nothing is drafted.
-  std::unique_ptr<DraftGovernor> governor = {};
 
   auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
   bool isReading() const { return past < prompt(); }
@@ -105,6 +103,7 @@ private:
                   PoolEvent &event);
   void write(const Turn &turn, size_t number, std::span<const float> logits,
              PoolEvent &event);
+  Status measureDrafts();
   Status addDraft(Turn &turn);
   void finishDraft(const Turn &turn, const std::vector<RowRange> &wanted,
                    std::vector<PoolEvent> &events);
@@ -127,8 +126,9 @@ private:
   std::list<std::unique_ptr<Sequence>> kept;        ///< the last used first
   uint64_t usedBytes = 0, keptBytes = 0;
   PoolCounters total;
-  SequenceId draftedFor = 0; ///< whose text the drafter began
-  bool hasDrafted = false;   ///< in any call
+  DraftGovernor governor;
+  std::optional<Drafting> drafting; ///< none: nothing is drafted
+  SequenceId draftedFor = 0;        ///< whose text the drafter began
   std::vector<float> adjusted;
 };
 } // namespace
@@ -188,7 +188,8 @@ Status PoolOfSequences::initialize() {
   if (options.fastAlone)
     GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
                                   lone));
-  return chooseMemory();
+  GIST_TRY(chooseMemory());
+  return measureDrafts();
 }
 
 /// Tokens of a sequence, of a chunk, and how many sequences there can be.
@@ -316,9 +317,6 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
   usedBytes += sequence->state->bytes();
   sequence->sampler.see(request.tokens);
-  if (options.drafter)
-    sequence->governor =
-        std::make_unique<DraftGovernor>(options.drafter->isFree());
   Hasher hasher;
   for (int64_t end = chunkTokens; end <= prompt; end += chunkTokens) {
     const int32_t *begin = request.tokens.data() + (end - chunkTokens);
@@ -604,11 +602,9 @@ void PoolOfSequences::write(const Turn &turn, size_t number,
     if (token < 0)
       event.status =
           noTokenError(static_cast<size_t>(source->spec().model.vocabSize));
-  } else if (number < turn.draft.from.size()) {
-    event.status = sequence.sampler.verify(drawn, turn.draft.tokens[number],
-                                           turn.draft.from[number], token);
   } else if (!turn.draft.tokens.empty()) {
-    event.status = sequence.sampler.sample(drawn, token);
+    event.status =
+        drawAfter(turn.draft, number, drawn, sequence.sampler, token);
   } else {
     event.status = sequence.sampler.draw(drawn, turn.settings, token);
   }
@@ -670,22 +666,42 @@ void PoolOfSequences::finishTurn(const Turn &turn,
 // A step with guesses
 //===----------------------------------------------------------------------===//
 
+/// What calls with guesses take, by the example of a sequence of zeros.
+Status PoolOfSequences::measureDrafts() {
+  if (!options.drafter)
+    return {};
+  drafting.emplace(options.drafter, governor, options.draftTokens);
+  int64_t room = std::min(draftRows, context);
+  std::unique_ptr<SequenceState> state;
+  if (options.draftTokens == 0)
+    GIST_TRY(SequenceState::create(layout, device, room, state));
+  for (size_t rows : DraftGovernor::kTrials) {
+    if (!state || static_cast<int64_t>(rows) > room)
+      continue;
+    std::vector<BatchPiece> pieces(
+        rows, {.tokens = 1, .capacity = room, .state = &state->ranges()});
+    for (size_t i = 0; i < rows; ++i)
+      pieces[i].before = static_cast<int64_t>(i);
+    RowRange all{0, static_cast<int64_t>(rows)};
+    int64_t start = Profile::now();
+    GIST_TRY(batch->run(pieces, std::vector<int32_t>(rows), {&all, 1}));
+    governor.noteTrial(rows, Profile::now() - start);
+  }
+  return {};
+}
+
 /// Lets the one sequence that there is, and that writes, guess what follows.
 Status PoolOfSequences::addDraft(Turn &turn) {
   Sequence &sequence = *turn.sequence;
   auto left =
       static_cast<size_t>(sequence.request.maxTokens) - sequence.written.size();
   size_t room = std::min(left, static_cast<size_t>(draftRows)) - 1;
-  size_t count = options.draftTokens ? std::min(options.draftTokens, room)
-                                     : sequence.governor->choose(room);
-  if (count == 0)
-    return {};
   if (draftedFor != sequence.id)
-    GIST_TRY(options.drafter->begin(sequence.request.sampler));
+    GIST_TRY(drafting->begin(sequence.request.sampler));
   draftedFor = sequence.id;
   std::vector<int32_t> text = sequence.request.tokens;
   text.insert(text.end(), sequence.written.begin(), sequence.written.end());
-  GIST_TRY(options.drafter->draft(text, count, turn.draft));
+  GIST_TRY(drafting->propose(text, room, turn.draft));
   turn.tokens += static_cast<int64_t>(turn.draft.tokens.size());
   return {};
 }
@@ -724,22 +740,16 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
   Sequence *alone = sequences.size() == 1 && !sequences[0]->isReading()
                         ? sequences[0].get()
                         : nullptr;
-  DraftGovernor *governor = alone ? alone->governor.get() : nullptr;
-  int64_t start = Profile::now();
-  if (governor)
+  bool mayDraft = alone && drafting;
+  if (mayDraft)
     GIST_TRY(addDraft(turns[0]));
-  int64_t guessed = Profile::now();
   std::vector<RowRange> wanted;
   GIST_TRY(run(turns, wanted));
   ++total.steps;
-  size_t drafts = governor ? turns[0].draft.tokens.size() : 0;
-  if (drafts != 0) {
+  Draft draft;
+  if (mayDraft && !turns[0].draft.tokens.empty()) {
     finishDraft(turns[0], wanted, events);
-    // The first call of several rows touches memory for the first time, and
-    // would make all others look as slow.
-    if (std::exchange(hasDrafted, true))
-      governor->noteDraft(drafts, events.size() - 1, guessed - start,
-                          Profile::now() - guessed);
+    draft = std::move(turns[0].draft);
     turns.clear();
   }
   for (const Turn &turn : turns) {
@@ -748,10 +758,10 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
     if (event.token >= 0 || event.finished || !event.prompt.empty())
       events.push_back(std::move(event));
   }
-  if (governor && drafts == 0)
-    governor->notePlain(Profile::now() - guessed);
+  if (mayDraft)
+    drafting->finish(draft, events.front().token, events.size() - 1);
   // Those of guesses are of one sequence, and in order.
-  if (drafts == 0)
+  if (draft.tokens.empty())
     std::sort(
         events.begin(), events.end(),
         [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });

@@ -11,6 +11,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/module/Module.h"
+#include "runtime/session/DraftGovernor.h"
 #include "runtime/session/EntryCall.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Profile.h"
@@ -109,8 +110,10 @@ public:
   int64_t mostApart() const;
   /// What the first call of scoreApart() would do before it runs.
   Status prepareApart();
-  /// Whether scoreApart() has run: its first call takes longer than others.
-  bool ranApart() const { return hasRunApart; }
+  /// Tries once what calls of scoreApart() take, for the governor; changes
+  /// nothing that the session has seen.
+  Status measureApart();
+  DraftGovernor &draftGovernor() { return governor; }
   /// Fails where scoreApart() or rewind() do, with the sentence that says why.
   Status checkApart() const;
 
@@ -245,7 +248,7 @@ private:
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
   std::unique_ptr<Batch> apart; ///< of scoreApart(); null: not asked for yet
-  bool hasRunApart = false;
+  DraftGovernor governor;
   std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;
