@@ -17,6 +17,7 @@
 #include "runtime/session/CheckTokens.h"
 #include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
+#include "runtime/session/PrefixTree.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
@@ -25,7 +26,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <list>
 #include <optional>
 #include <utility>
 
@@ -36,7 +36,7 @@ using namespace gist;
 static constexpr int64_t kCapacityStep = 64;
 
 namespace {
-/// A sequence, or what is left of one that is over.
+/// A sequence that runs.
 struct Sequence {
   SequenceId id = 0;
   PoolRequest request;
@@ -47,6 +47,9 @@ struct Sequence {
   /// For each whole chunk of the prompt, a hash of it and all before it.
   std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
+  /// Where its prompt leaves those that came before, in tokens; there its state
+  /// is kept where the end of the prompt alone would not do.
+  int64_t fork = 0;
 
   auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
   bool isReading() const { return past < prompt(); }
@@ -92,11 +95,16 @@ private:
   Status check(const PoolRequest &request) const;
   int64_t reservedTokens(int64_t tokens) const;
   Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
-  void keep(std::unique_ptr<Sequence> sequence);
+  void keepPrefix(const Sequence &sequence, int64_t tokens);
+  bool isForkOrLast(const Sequence &sequence) const;
+  void end(std::unique_ptr<Sequence> sequence);
 
   int64_t pieceOf(const Sequence &sequence) const;
   bool sharesChunk(const Sequence &a, const Sequence &b, size_t chunk) const;
   Status takeOver(Sequence &sequence);
+  std::vector<PrefixTree::Node *> findPrefix(const Sequence &sequence);
+  Status takeRows(Sequence &sequence);
+  Status takeWhole(Sequence &sequence);
   Status chooseReaders(std::vector<Turn> &turns);
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
   void finishTurn(const Turn &turn, const std::vector<RowRange> &wanted,
@@ -123,8 +131,8 @@ private:
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
   std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
-  std::list<std::unique_ptr<Sequence>> kept;        ///< the last used first
-  uint64_t usedBytes = 0, keptBytes = 0;
+  PrefixTree prefixes;                              ///< of those before
+  uint64_t usedBytes = 0, prefixLimit = 0;
   PoolCounters total;
   DraftGovernor governor;
   std::optional<Drafting> drafting; ///< none: nothing is drafted
@@ -229,6 +237,9 @@ Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
 Status PoolOfSequences::chooseMemory() {
   uint64_t each = 0;
   GIST_TRY(stateBytes(context, each));
+  prefixes.setChunk(chunkTokens);
+  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), prefixLimit))
+    prefixLimit = UINT64_MAX;
   stateLimit = options.memory;
   if (stateLimit != 0)
     return {};
@@ -273,7 +284,7 @@ Status PoolOfSequences::check(const PoolRequest &request) const {
   return {};
 }
 
-/// Takes memory for a sequence, from states that are kept if need be.
+/// Takes memory for a sequence, from prefixes if need be.
 Status PoolOfSequences::reserve(int64_t tokens,
                                 std::unique_ptr<SequenceState> &state) {
   uint64_t bytes = 0;
@@ -288,19 +299,13 @@ Status PoolOfSequences::reserve(int64_t tokens,
                          "there is no room now: %" PRIu64 " bytes of %" PRIu64
                          " are taken, and the sequence needs %" PRIu64,
                          usedBytes, stateLimit, bytes);
-  auto forget = [&] {
-    keptBytes -= kept.back()->state->bytes();
-    kept.pop_back();
-  };
-  while (keptBytes > stateLimit - bytes - usedBytes)
-    forget();
+  prefixes.shrinkTo(stateLimit - usedBytes - bytes);
   while (true) {
     Status status =
         SequenceState::create(layout, device, reservedTokens(tokens), state);
     // Another process may have taken memory that was free.
-    if (status.code != Code::OutOfMemory || kept.empty())
+    if (status.code != Code::OutOfMemory || !prefixes.forgetOne())
       return status;
-    forget();
   }
 }
 
@@ -332,30 +337,49 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   return {};
 }
 
-/// A sequence is over; the beginning of its prompt may come again.
-void PoolOfSequences::keep(std::unique_ptr<Sequence> sequence) {
-  uint64_t bytes = sequence->state->bytes();
-  usedBytes -= bytes;
-  if (!layout.isByPosition() || options.prefixes == 0 ||
-      sequence->read() < chunkTokens)
+/// Keeps the state of the prompt's first tokens, whole chunks of them, for
+/// prompts that begin alike. A prefix for which there is no memory is computed
+/// again.
+void PoolOfSequences::keepPrefix(const Sequence &sequence, int64_t tokens) {
+  uint64_t room = std::min(prefixLimit, stateLimit - usedBytes);
+  if (!layout.canPack() || options.prefixes == 0)
     return;
-  // Releases the caller's function; only tokens and state stay.
-  sequence->request.adjust = {};
-  // Drops an older state whose chunks are a prefix of the new one's.
-  auto whole = static_cast<size_t>(sequence->read() / chunkTokens);
-  std::erase_if(kept, [&](const std::unique_ptr<Sequence> &other) {
-    auto chunks = static_cast<size_t>(other->read() / chunkTokens);
-    if (chunks > whole || !sharesChunk(*other, *sequence, chunks - 1))
-      return false;
-    keptBytes -= other->state->bytes();
-    return true;
-  });
-  if (static_cast<int64_t>(kept.size()) == options.prefixes) {
-    keptBytes -= kept.back()->state->bytes();
-    kept.pop_back();
+  auto chunk = static_cast<size_t>(chunkTokens);
+  size_t whole = static_cast<size_t>(tokens) / chunk;
+  std::span<const int32_t> prompt(sequence.request.tokens);
+  std::vector<PrefixTree::Node *> path =
+      prefixes.find(prompt.first(whole * chunk));
+  for (size_t i = 0; i < whole; ++i) {
+    if (i == path.size())
+      path.push_back(prefixes.add(path, prompt.subspan(i * chunk, chunk)));
+    // What is not by position is kept as a whole, after the last chunk.
+    bool isKept = layout.isByPosition() || i + 1 == whole;
+    if (!isKept || path[i]->state.size() != 0)
+      continue;
+    int64_t end = static_cast<int64_t>(i + 1) * chunkTokens;
+    int64_t begin = layout.isByPosition() ? end - chunkTokens : 0;
+    uint64_t bytes = 0;
+    DeviceMemory packed;
+    if (!sequence.state->packedBytes(begin, end, bytes).ok() || bytes > room ||
+        !prefixes.shrinkTo(room - bytes, path.back()) ||
+        !sequence.state->pack(begin, end, packed).ok())
+      return;
+    prefixes.keep(*path[i], std::move(packed));
   }
-  kept.push_front(std::move(sequence));
-  keptBytes += bytes;
+}
+
+/// Whether a sequence is where its prompt leaves others, or has read its last
+/// whole chunk: there a state that cannot go back is kept.
+bool PoolOfSequences::isForkOrLast(const Sequence &sequence) const {
+  int64_t last = (sequence.prompt() - 1) / chunkTokens * chunkTokens;
+  return sequence.past > 0 &&
+         (sequence.past == last || sequence.past == sequence.fork);
+}
+
+void PoolOfSequences::end(std::unique_ptr<Sequence> sequence) {
+  usedBytes -= sequence->state->bytes();
+  if (layout.isByPosition())
+    keepPrefix(*sequence, sequence->read());
 }
 
 bool PoolOfSequences::remove(SequenceId id) {
@@ -364,7 +388,7 @@ bool PoolOfSequences::remove(SequenceId id) {
       [&](const std::unique_ptr<Sequence> &each) { return each->id == id; });
   if (found == sequences.end())
     return false;
-  keep(std::move(*found));
+  end(std::move(*found));
   sequences.erase(found);
   ++total.removed;
   return true;
@@ -374,8 +398,8 @@ PoolCounters PoolOfSequences::counters() const {
   PoolCounters result = total;
   for (const std::unique_ptr<Sequence> &sequence : sequences)
     ++(sequence->isReading() ? result.reading : result.writing);
-  result.kept = static_cast<int64_t>(kept.size());
-  result.stateBytes = usedBytes + keptBytes;
+  result.kept = static_cast<int64_t>(prefixes.size());
+  result.stateBytes = usedBytes + prefixes.bytes();
   result.stateLimit = stateLimit;
   result.launches = batch->launches();
   return result;
@@ -406,43 +430,72 @@ bool PoolOfSequences::sharesChunk(const Sequence &a, const Sequence &b,
                     b.request.tokens.begin());
 }
 
-/// Takes whole chunks of the prompt from a sequence that has them already. At
-/// least one token stays, whose logits are asked for.
+/// Takes whole chunks of the prompt from where they are already. At least one
+/// token stays, whose logits are asked for.
 Status PoolOfSequences::takeOver(Sequence &sequence) {
-  if (!layout.isByPosition() || sequence.request.promptLogprobs >= 0 ||
+  if (!layout.canPack() || sequence.request.promptLogprobs >= 0 ||
       sequence.past % chunkTokens != 0)
     return {};
+  int64_t before = sequence.past;
+  GIST_TRY(layout.isByPosition() ? takeRows(sequence) : takeWhole(sequence));
+  total.prefixTokens += static_cast<uint64_t>(sequence.past - before);
+  return {};
+}
+
+/// The chunks that are known and that the prompt begins with.
+std::vector<PrefixTree::Node *>
+PoolOfSequences::findPrefix(const Sequence &sequence) {
+  auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
+  return prefixes.find(std::span(sequence.request.tokens)
+                           .first(limit * static_cast<size_t>(chunkTokens)));
+}
+
+/// Takes rows from a sequence that runs, or from prefixes.
+Status PoolOfSequences::takeRows(Sequence &sequence) {
   auto first = static_cast<size_t>(sequence.past / chunkTokens);
   auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
   const Sequence *best = nullptr;
   size_t end = first;
-  auto consider = [&](const Sequence &other) {
-    auto has = std::min(limit, static_cast<size_t>(other.read() / chunkTokens));
+  for (const std::unique_ptr<Sequence> &other : sequences) {
+    if (other.get() == &sequence)
+      continue;
+    auto has =
+        std::min(limit, static_cast<size_t>(other->read() / chunkTokens));
     // Each hash covers all chunks before, so the longest match is the common
     // prefix.
     for (size_t last = has; last > end; --last)
-      if (sharesChunk(sequence, other, last - 1)) {
-        best = &other;
+      if (sharesChunk(sequence, *other, last - 1)) {
+        best = other.get();
         end = last;
       }
-  };
-  for (const std::unique_ptr<Sequence> &other : sequences)
-    if (other.get() != &sequence)
-      consider(*other);
-  for (const std::unique_ptr<Sequence> &other : kept)
-    consider(*other);
-  if (!best)
-    return {};
-  int64_t to = static_cast<int64_t>(end) * chunkTokens;
-  GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
-  total.prefixTokens += static_cast<uint64_t>(to - sequence.past);
+  }
+  auto to = static_cast<int64_t>(end) * chunkTokens;
+  if (best)
+    GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
   sequence.past = to;
-  auto found = std::find_if(kept.begin(), kept.end(),
-                            [&](const std::unique_ptr<Sequence> &each) {
-                              return each.get() == best;
-                            });
-  if (found != kept.end())
-    kept.splice(kept.begin(), kept, found);
+  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
+  for (size_t i = end; i < path.size() && path[i]->state.size() != 0; ++i) {
+    int64_t begin = sequence.past;
+    GIST_TRY(
+        sequence.state->unpack(begin, begin + chunkTokens, path[i]->state));
+    sequence.past += chunkTokens;
+  }
+  return {};
+}
+
+/// Takes all that there is after the longest prefix that was kept.
+Status PoolOfSequences::takeWhole(Sequence &sequence) {
+  if (sequence.past != 0)
+    return {};
+  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
+  sequence.fork = static_cast<int64_t>(path.size()) * chunkTokens;
+  while (!path.empty() && path.back()->state.size() == 0)
+    path.pop_back();
+  if (path.empty())
+    return {};
+  auto end = static_cast<int64_t>(path.size()) * chunkTokens;
+  GIST_TRY(sequence.state->unpack(0, end, path.back()->state));
+  sequence.past = end;
   return {};
 }
 
@@ -651,6 +704,8 @@ void PoolOfSequences::finishTurn(const Turn &turn,
     }
   }
   sequence.past += turn.tokens;
+  if (!layout.isByPosition() && isForkOrLast(sequence))
+    keepPrefix(sequence, sequence.past);
   if (sequence.isReading())
     return;
   if (request.maxTokens == 0)
@@ -772,7 +827,7 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
                               [&](const std::unique_ptr<Sequence> &each) {
                                 return each->id == event.id;
                               });
-    keep(std::move(*found));
+    end(std::move(*found));
     sequences.erase(found);
     ++total.finished;
   }

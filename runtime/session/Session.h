@@ -160,6 +160,15 @@ public:
   /// another device, has seen.
   Status takeState(Session &other);
 
+  /// Writes what the session has seen to a file. `tokens` are those, as the
+  /// caller knows them.
+  Status saveState(const std::string &path, std::span<const int32_t> tokens);
+  /// The way back, into a session of the same module with room for the tokens,
+  /// which the file has too. On error the session has seen nothing. A state
+  /// that is more than rows by position steers kernels: it is refused where
+  /// SessionOptions::trust is not set.
+  Status loadState(const std::string &path, std::vector<int32_t> &tokens);
+
   /// Does what the session of rank 0 does, until that one is closed. For every
   /// rank but 0.
   Status follow();
@@ -183,6 +192,8 @@ private:
           const SessionOptions &options);
   Status initialize();
   Status allocateBuffers();
+  /// Where what the session has seen is.
+  Status findState(std::vector<MemoryMap::Range> &pieces) const;
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
   Status choosePrefill();

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._errors import CompileError, Error
-from ._model import Model, load, to_path
+from ._model import Model, load
+from ._options import to_path
 
 # What gist-compile writes before the sentences that it prints.
 _ERROR = "gist-compile: error: "

@@ -20,6 +20,7 @@ from ._options import (
     TokensLike,
     check_names,
     to_messages,
+    to_path,
     to_tokens,
     to_utf8,
 )
@@ -27,14 +28,6 @@ from ._session import Session, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-def to_path(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file's name."""
-    name = os.fsencode(path)
-    if b"\0" in name:
-        raise ValueError("the name of a file has a null byte")
-    return name
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> Model:

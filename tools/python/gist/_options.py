@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -131,6 +132,14 @@ def option_values(options: GenerateOptions) -> tuple[Any, ...]:
     values["schema"] = to_utf8(schema if isinstance(schema, str) else json.dumps(schema))
     values["grammar"] = to_utf8(values["grammar"])
     return tuple(values[name] for name in _DEFAULTS)
+
+
+def to_path(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file's name."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("the name of a file has a null byte")
+    return name
 
 
 def to_utf8(text: str) -> bytes:
