@@ -257,12 +257,19 @@ TEST(ServingRequests, FindsToolCalls) {
     read = readInPieces(f.substr(0, f.size() - 12), size);
     EXPECT_EQ(read.content, "");
     EXPECT_EQ(read.calls.size(), 1u);
+    // One without what stands around it, if it is the whole answer.
+    read = readInPieces(R"({"name": "g", "arguments": {"a": 1}})", size);
+    EXPECT_EQ(read.content, "");
+    ASSERT_EQ(read.calls.size(), 1u);
+    EXPECT_EQ(read.calls[0].arguments, R"({"a":1})");
     // What is no call stays text.
     for (const char *other :
          {"", "plain <b> text <tool", "<tool_call>", "<tool_call>{</tool_call>",
           R"(<tool_call>{"name":"h"}</tool_call> and)",
           R"(<tool_call>{"name":"f","arguments":3}</tool_call>)",
-          "<tool_call>[1]</tool_call><tool_call>", "a < b </tool_call>"}) {
+          "<tool_call>[1]</tool_call><tool_call>", "a < b </tool_call>",
+          R"({"name":"h"})", R"({"name":"f"} and)", R"(a {"name":"f"})", "{",
+          " "}) {
       read = readInPieces(other, size);
       EXPECT_EQ(read.content, other);
       EXPECT_TRUE(read.calls.empty());

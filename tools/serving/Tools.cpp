@@ -211,6 +211,7 @@ void ToolCallReader::give(std::string_view text, std::string &result) {
   if (isBehind)
     text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   isBehind = isBehind && text.empty();
+  hasBegun = hasBegun || !text.empty();
   result += text;
 }
 
@@ -221,6 +222,11 @@ static size_t maybeOpens(std::string_view text) {
     if (text.ends_with(kCallOpen.substr(0, length)))
       return length;
   return 0;
+}
+
+bool ToolCallReader::mayBeBareCall() const {
+  size_t first = held.find_first_not_of(kSpace);
+  return !hasBegun && first != std::string::npos && held[first] == '{';
 }
 
 std::string ToolCallReader::push(std::string_view text,
@@ -239,13 +245,13 @@ std::string ToolCallReader::push(std::string_view text,
     if (!isInside) {
       give(before, result);
     } else if (readCall(before, calls)) {
-      isBehind = true;
+      isBehind = hasBegun = true;
     } else {
       give(std::string(kCallOpen) + before + std::string(kCallClose), result);
     }
     isInside = !isInside;
   }
-  if (isInside)
+  if (isInside || mayBeBareCall())
     return result;
   size_t certain = held.size() - maybeOpens(held);
   give(std::string_view(held).substr(0, certain), result);
@@ -256,7 +262,7 @@ std::string ToolCallReader::push(std::string_view text,
 std::string ToolCallReader::finish(std::vector<ToolCall> &calls) {
   std::string result;
   // A model may end its text in place of the call.
-  if (!isInside || !readCall(held, calls))
+  if (!(isInside || mayBeBareCall()) || !readCall(held, calls))
     give((isInside ? std::string(kCallOpen) : std::string()) + held, result);
   held.clear();
   isInside = false;

@@ -54,7 +54,8 @@ struct ToolCall {
   std::string name, arguments; ///< of JSON
 };
 
-/// Finds calls in an answer that comes in pieces.
+/// Finds calls in an answer that comes in pieces. A whole answer that is what
+/// stands in a call is one too: small models forget what stands around it.
 class ToolCallReader {
 public:
   /// `tools` outlives this.
@@ -69,11 +70,14 @@ public:
 private:
   /// Appends text, without space between calls.
   void give(std::string_view text, std::string &result);
+  /// Whether the answer so far begins as what stands in a call.
+  bool mayBeBareCall() const;
   bool readCall(std::string_view body, std::vector<ToolCall> &calls) const;
 
   const ToolSet &tools;
   std::string held;                        ///< not given yet
   bool isInside = false, isBehind = false; ///< of a call
+  bool hasBegun = false;                   ///< the answer, by text or a call
 };
 
 } // namespace gist::serve
