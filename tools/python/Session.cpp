@@ -104,7 +104,7 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
 }
 
 /// Another session that has seen the same.
-static SessionHandle fork(const SessionHandle &handle) {
+static SessionHandle forkSession(const SessionHandle &handle) {
   std::shared_ptr<State> from = needState(handle);
   auto state = std::make_shared<State>();
   state->model = from->model;
@@ -118,13 +118,13 @@ static SessionHandle fork(const SessionHandle &handle) {
   return {std::move(state)};
 }
 
-static void save(const SessionHandle &handle, const nb::bytes &path) {
+static void saveSession(const SessionHandle &handle, const nb::bytes &path) {
   std::shared_ptr<State> state = needState(handle);
   std::string name = getString(path);
   work(*state, [&] { return state->conversation->save(name); });
 }
 
-static void load(const SessionHandle &handle, const nb::bytes &path) {
+static void loadSession(const SessionHandle &handle, const nb::bytes &path) {
   std::shared_ptr<State> state = needState(handle);
   std::string name = getString(path);
   work(*state, [&] { return state->conversation->load(name); });
@@ -502,9 +502,9 @@ void python::addSession(nb::module_ &m) {
       .def("reset", reset)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)
-      .def("fork", fork)
-      .def("save", save)
-      .def("load", load)
+      .def("fork", forkSession)
+      .def("save", saveSession)
+      .def("load", loadSession)
       .def("draft_by", draftBy, nb::arg().none())
       .def("describe", describe)
       .def("close", [](SessionHandle &handle) { handle.state.reset(); });
