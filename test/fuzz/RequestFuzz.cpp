@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ChatRequest chat;
   error = readChat(body, chat);
   check(error);
-  Grammar grammar;
+  gist::Grammar grammar;
   if (error.ok() && chat.tools.isForced)
     check(makeToolGrammar(chat.tools, grammar));
   CompletionRequest completion;
