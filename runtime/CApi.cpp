@@ -35,6 +35,7 @@ struct gist_session {
   // Destroyed last: the session's memory is on it.
   std::unique_ptr<Device> device;
   std::shared_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const Module> module;
   std::unique_ptr<Session> session;
   // Null: all may be written.
   std::shared_ptr<const Grammar> grammar;
@@ -42,6 +43,10 @@ struct gist_session {
   // It refers to the session and so is destroyed before it.
   std::unique_ptr<Conversation> conversation;
   std::shared_ptr<Drafter> drafter; ///< null: none
+  // What it was made with.
+  std::string kind;
+  DeviceOptions deviceOptions;
+  SessionOptions options;
 };
 
 namespace {
@@ -306,6 +311,17 @@ gist_code gist_chat_tokens(const gist_module *module,
   });
 }
 
+/// Opens device and session, as a session that has nothing else says.
+static Status openSession(std::shared_ptr<const Module> module,
+                          gist_session &made) {
+  made.module = std::move(module);
+  GIST_TRY(openDevice(made.kind, made.deviceOptions, made.device));
+  GIST_TRY(
+      Session::create(made.module, *made.device, made.options, made.session));
+  made.conversation = std::make_unique<Conversation>(*made.session);
+  return {};
+}
+
 gist_code gist_session_create(const gist_module *module,
                               const gist_session_options *options,
                               gist_session **result) {
@@ -315,20 +331,48 @@ gist_code gist_session_create(const gist_module *module,
     gist_session_options chosen = options ? *options : gist_session_options{};
     auto created = std::make_unique<gist_session>();
     created->tokenizer = module->tokenizer;
-    GIST_TRY(openDevice(chosen.device ? chosen.device : "cpu",
-                        {.threads = chosen.threads,
-                         .index = chosen.device_index,
-                         .library = chosen.library ? chosen.library : ""},
-                        created->device));
-    SessionOptions sessionOptions;
-    sessionOptions.context = chosen.context;
-    sessionOptions.chunk = chosen.chunk;
-    sessionOptions.trust = module->isTrusted;
-    GIST_TRY(Session::create(module->module, *created->device, sessionOptions,
-                             created->session));
-    created->conversation = std::make_unique<Conversation>(*created->session);
+    created->kind = chosen.device ? chosen.device : "cpu";
+    created->deviceOptions = {.threads = chosen.threads,
+                              .index = chosen.device_index,
+                              .library = chosen.library ? chosen.library : ""};
+    created->options.context = chosen.context;
+    created->options.chunk = chosen.chunk;
+    created->options.trust = module->isTrusted;
+    GIST_TRY(openSession(module->module, *created));
     *result = created.release();
     return {};
+  });
+}
+
+gist_code gist_session_fork(gist_session *session, gist_session **result) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    GIST_TRY(checkPointer(result, "result"));
+    auto created = std::make_unique<gist_session>();
+    created->tokenizer = session->tokenizer;
+    created->kind = session->kind;
+    created->deviceOptions = session->deviceOptions;
+    created->options = session->options;
+    GIST_TRY(openSession(session->module, *created));
+    GIST_TRY(created->conversation->takeOver(*session->conversation));
+    *result = created.release();
+    return {};
+  });
+}
+
+gist_code gist_session_save(gist_session *session, const char *path) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    GIST_TRY(checkPointer(path, "path"));
+    return session->conversation->save(path);
+  });
+}
+
+gist_code gist_session_load(gist_session *session, const char *path) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    GIST_TRY(checkPointer(path, "path"));
+    return session->conversation->load(path);
   });
 }
 

@@ -218,6 +218,17 @@ gist_code gist_session_draft_by_lookup(gist_session *session);
 gist_code gist_session_draft_by_module(gist_session *session,
                                        const gist_module *draft);
 
+/// A session of its own that has seen what this one has: both go on apart. It
+/// is on the same kind of device and has neither drafts nor a grammar.
+gist_code gist_session_fork(gist_session *session, gist_session **result);
+/// Writes what a session has seen to a file, so that a session of the same
+/// module can go on from there without reading it again.
+gist_code gist_session_save(gist_session *session, const char *path);
+/// The session has then seen what is in the file, and nothing after an error.
+/// GIST_UNTRUSTED for modules with a plan, unless gist_module_trust was called
+/// for the module before the session was made: their state steers kernels.
+gist_code gist_session_load(gist_session *session, const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -179,6 +179,26 @@ Status Conversation::rewind(int64_t position) {
   return {};
 }
 
+Status Conversation::takeOver(Conversation &other) {
+  GIST_TRY(other.end());
+  GIST_TRY(other.checkWhole());
+  GIST_TRY(reset());
+  GIST_TRY(session.takeState(other.session));
+  seen = other.seen;
+  return {};
+}
+
+Status Conversation::save(const std::string &path) {
+  GIST_TRY(end());
+  GIST_TRY(checkWhole());
+  return session.saveState(path, seen);
+}
+
+Status Conversation::load(const std::string &path) {
+  GIST_TRY(reset());
+  return session.loadState(path, seen);
+}
+
 Status Conversation::reset() {
   // What could not be fed is forgotten now.
   (void)end();

@@ -59,6 +59,13 @@ public:
   Status nll(std::span<const int32_t> tokens, std::span<const int32_t> targets,
              const Session::LossSink &sink);
 
+  /// Takes over what a conversation in a session of the same module and
+  /// capacity has seen.
+  Status takeOver(Conversation &other);
+  /// Session::saveState and Session::loadState.
+  Status save(const std::string &path);
+  Status load(const std::string &path);
+
   Status reset();
   /// Forgets the tokens from `position` on.
   Status rewind(int64_t position);

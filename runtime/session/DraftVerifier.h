@@ -15,56 +15,53 @@
 #ifndef GIST_RUNTIME_SESSION_DRAFTVERIFIER_H
 #define GIST_RUNTIME_SESSION_DRAFTVERIFIER_H
 
+#include "runtime/session/DraftGovernor.h"
 #include "runtime/session/Drafter.h"
 
-#include <array>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace gist {
 
-/// How many tokens are worth drafting, by what was accepted lately and by what
-/// calls take. It keeps an account: time that drafts saved, less what they
-/// lost, and a fiftieth of the time of the text. A draft that might bring it
-/// below zero is not made, so that drafts cannot cost more than that.
-class DraftGovernor {
-public:
-  /// Rows of one call at most: where `short` ends, and products get tiles.
-  static constexpr size_t kMostRows = 16;
-
-  explicit DraftGovernor(bool isFree) : isFree(isFree) {}
-
-  /// How many tokens to draft, at most `most`; 0: none.
-  size_t choose(size_t most) const;
-
-  /// A token was drawn without a draft, in so many nanoseconds.
-  void notePlain(int64_t nanoseconds);
-  /// Of `drafted` tokens the model took `accepted`, and drew one more.
-  void noteDraft(size_t drafted, size_t accepted, int64_t draftNanoseconds,
-                 int64_t verifyNanoseconds);
-  /// What a guess would have been, where it cost nothing to ask.
-  void noteGuess(bool isRight) { acceptance += kRate * (isRight - acceptance); }
-
-private:
-  /// Share of a new value in a mean.
-  static constexpr double kRate = 0.1;
-
-  double costOf(size_t rows) const;
-
-  bool isFree;
-  double acceptance = 0.6; ///< of the next drafted token
-  double plain = 0;        ///< nanoseconds of a call for one token
-  double draftToken = 0;   ///< of drafting one
-  /// By the number of rows; 0: not known.
-  std::array<double, kMostRows + 1> rowCosts = {};
-  double account = 0;
-};
-
 struct DraftCounts {
   int64_t drafted = 0, accepted = 0; ///< tokens
   int64_t calls = 0;                 ///< with drafts
 };
+
+/// Asks a drafter as often as it pays, and notes what became of its guesses.
+class Drafting {
+public:
+  /// `governor` outlives this. With `always`, so many tokens are drafted each
+  /// time, worth it or not.
+  Drafting(std::shared_ptr<Drafter> drafter, DraftGovernor &governor,
+           size_t always)
+      : drafter(std::move(drafter)), governor(governor), always(always) {}
+
+  /// A text begins that is drawn with these options.
+  Status begin(const SamplerOptions &options);
+
+  /// Before a call: guesses what follows `text`, at most `most` tokens, perhaps
+  /// none.
+  Status propose(std::span<const int32_t> text, size_t most, Draft &draft);
+
+  /// After the call for the last token and `draft`: `first` was drawn after the
+  /// one, and so many of the other were right.
+  void finish(const Draft &draft, int32_t first, size_t accepted);
+
+private:
+  std::shared_ptr<Drafter> drafter;
+  DraftGovernor &governor;
+  size_t always;        ///< 0: as the governor says
+  bool hasRead = false; ///< the text so far, which takes a model time
+  Draft unused;         ///< what was guessed only to see whether it is right
+  int64_t start = 0, proposed = 0; ///< when
+};
+
+/// Draws the token after row `index` of a call for the last token and `draft`.
+Status drawAfter(const Draft &draft, size_t index,
+                 std::span<const float> logits, Sampler &sampler,
+                 int32_t &token);
 
 class DraftVerifier {
 public:
@@ -87,22 +84,17 @@ public:
   const DraftCounts &counts() const { return total; }
 
 private:
-  DraftVerifier(Session &session, std::shared_ptr<Drafter> drafter,
-                size_t always, std::vector<int32_t> ends)
-      : session(session), drafter(std::move(drafter)), always(always),
-        ends(std::move(ends)), governor(this->drafter->isFree()) {}
+  DraftVerifier(Session &session, Drafting drafting, std::vector<int32_t> ends)
+      : session(session), drafting(std::move(drafting)), ends(std::move(ends)) {
+  }
   /// How many tokens can be drafted in the next call.
   size_t roomFor(size_t most) const;
-  Status drawPlain(std::span<const int32_t> text, Sampler &sampler,
-                   std::vector<int32_t> &drawn);
   /// Reads the last token and the draft; draws after each.
   Status verify(int32_t last, Sampler &sampler, std::vector<int32_t> &drawn);
 
   Session &session;
-  std::shared_ptr<Drafter> drafter;
-  size_t always; ///< 0: as the governor says
+  Drafting drafting;
   std::vector<int32_t> ends;
-  DraftGovernor governor;
   Draft draft;
   DraftCounts total;
 };

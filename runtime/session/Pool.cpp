@@ -20,6 +20,7 @@
 #include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
 #include "runtime/session/PrefillCalls.h"
+#include "runtime/session/PrefixTree.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
@@ -28,7 +29,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <list>
 #include <optional>
 #include <utility>
 
@@ -39,7 +39,10 @@ using namespace gist;
 static constexpr int64_t kCapacityStep = 64;
 
 namespace {
-/// A sequence, or what is left of one that is over.
+/// Begin and end of the bulk, behind the tokens of a chunk's name.
+constexpr int64_t kNumbersOfBulk = 2;
+
+/// A sequence that runs.
 struct Sequence {
   SequenceId id = 0;
   PoolRequest request;
@@ -49,12 +52,14 @@ struct Sequence {
   RowRange bulk = {};
   int64_t past = 0;                  ///< tokens that the state has
   std::vector<int32_t> written = {}; ///< of the answer
-  /// For each whole chunk of the prompt, a hash of it, of its part of the bulk
-  /// and of all before it.
+  /// For each whole chunk of the prompt its tokens and its part of the bulk,
+  /// which its state depends on; and a hash of these and of all before.
+  std::vector<int32_t> names = {};
   std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
-  /// Null: nothing is drafted.
-  std::unique_ptr<DraftGovernor> governor = {};
+  /// Where its prompt leaves those that came before, in tokens; there its state
+  /// is kept where the end of the prompt alone would not do.
+  int64_t fork = 0;
 
   auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
   bool isReading() const { return past < prompt(); }
@@ -112,13 +117,18 @@ private:
   Status check(const PoolRequest &request) const;
   int64_t reservedTokens(int64_t tokens) const;
   Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
-  void keep(std::unique_ptr<Sequence> sequence);
   void findBulk(Sequence &sequence) const;
-  void hashChunks(Sequence &sequence) const;
+  void nameChunks(Sequence &sequence) const;
+  void keepPrefix(const Sequence &sequence, int64_t tokens);
+  bool isForkOrLast(const Sequence &sequence) const;
+  void end(std::unique_ptr<Sequence> sequence);
 
   int64_t pieceOf(const Sequence &sequence) const;
   bool sharesChunk(const Sequence &a, const Sequence &b, size_t chunk) const;
   Status takeOver(Sequence &sequence);
+  std::vector<PrefixTree::Node *> findPrefix(const Sequence &sequence);
+  Status takeRows(Sequence &sequence);
+  Status takeWhole(Sequence &sequence);
   Status chooseReaders(std::vector<Turn> &turns);
   static void addRows(Turn &turn, Rows &rows);
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
@@ -126,6 +136,7 @@ private:
                   PoolEvent &event);
   void write(const Turn &turn, size_t number, std::span<const float> logits,
              PoolEvent &event);
+  Status measureDrafts();
   Status addDraft(Turn &turn);
   void finishDraft(const Turn &turn, const std::vector<RowRange> &wanted,
                    std::vector<PoolEvent> &events);
@@ -147,11 +158,12 @@ private:
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
   std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
-  std::list<std::unique_ptr<Sequence>> kept;        ///< the last used first
-  uint64_t usedBytes = 0, keptBytes = 0;
+  PrefixTree prefixes;                              ///< of those before
+  uint64_t usedBytes = 0, prefixLimit = 0;
   PoolCounters total;
-  SequenceId draftedFor = 0; ///< whose text the drafter began
-  bool hasDrafted = false;   ///< in any call
+  DraftGovernor governor;
+  std::optional<Drafting> drafting; ///< none: nothing is drafted
+  SequenceId draftedFor = 0;        ///< whose text the drafter began
   std::vector<float> adjusted;
 };
 } // namespace
@@ -203,7 +215,8 @@ Status PoolOfSequences::initialize() {
   if (options.fastAlone)
     GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
                                   lone));
-  return chooseMemory();
+  GIST_TRY(chooseMemory());
+  return measureDrafts();
 }
 
 /// Tokens of a sequence, of a chunk, and how many sequences there can be.
@@ -264,6 +277,9 @@ Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
 Status PoolOfSequences::chooseMemory() {
   uint64_t each = 0;
   GIST_TRY(stateBytes(context, each));
+  prefixes.setChunk(chunkTokens + kNumbersOfBulk);
+  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), prefixLimit))
+    prefixLimit = UINT64_MAX;
   stateLimit = options.memory;
   if (stateLimit != 0)
     return {};
@@ -308,7 +324,7 @@ Status PoolOfSequences::check(const PoolRequest &request) const {
   return {};
 }
 
-/// Takes memory for a sequence, from states that are kept if need be.
+/// Takes memory for a sequence, from prefixes if need be.
 Status PoolOfSequences::reserve(int64_t tokens,
                                 std::unique_ptr<SequenceState> &state) {
   uint64_t bytes = 0;
@@ -323,19 +339,13 @@ Status PoolOfSequences::reserve(int64_t tokens,
                          "there is no room now: %" PRIu64 " bytes of %" PRIu64
                          " are taken, and the sequence needs %" PRIu64,
                          usedBytes, stateLimit, bytes);
-  auto forget = [&] {
-    keptBytes -= kept.back()->state->bytes();
-    kept.pop_back();
-  };
-  while (keptBytes > stateLimit - bytes - usedBytes)
-    forget();
+  prefixes.shrinkTo(stateLimit - usedBytes - bytes);
   while (true) {
     Status status =
         SequenceState::create(layout, device, reservedTokens(tokens), state);
     // Another process may have taken memory that was free.
-    if (status.code != Code::OutOfMemory || kept.empty())
+    if (status.code != Code::OutOfMemory || !prefixes.forgetOne())
       return status;
-    forget();
   }
 }
 
@@ -348,17 +358,20 @@ void PoolOfSequences::findBulk(Sequence &sequence) const {
                    static_cast<int64_t>(range.end)};
 }
 
-void PoolOfSequences::hashChunks(Sequence &sequence) const {
+void PoolOfSequences::nameChunks(Sequence &sequence) const {
   Hasher hasher;
-  auto add = [&](const void *data, uint64_t size) {
-    hasher.update({static_cast<const uint8_t *>(data), size});
-  };
   for (int64_t end = chunkTokens; end <= sequence.prompt();
        end += chunkTokens) {
+    const int32_t *tokens = sequence.request.tokens.data() + end;
     RowRange ofBulk = sequence.bulkOf(end);
-    add(sequence.request.tokens.data() + (end - chunkTokens),
-        static_cast<uint64_t>(chunkTokens) * sizeof(int32_t));
-    add(&ofBulk, sizeof(ofBulk));
+    size_t before = sequence.names.size();
+    sequence.names.insert(sequence.names.end(), tokens - chunkTokens, tokens);
+    sequence.names.insert(
+        sequence.names.end(),
+        {static_cast<int32_t>(ofBulk.begin), static_cast<int32_t>(ofBulk.end)});
+    hasher.update(
+        {reinterpret_cast<const uint8_t *>(sequence.names.data() + before),
+         (sequence.names.size() - before) * sizeof(int32_t)});
     sequence.chunks.push_back(hasher.finish());
   }
 }
@@ -376,12 +389,9 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
   usedBytes += sequence->state->bytes();
   sequence->sampler.see(request.tokens);
-  if (options.drafter)
-    sequence->governor =
-        std::make_unique<DraftGovernor>(options.drafter->isFree());
   sequence->request = std::move(request);
   findBulk(*sequence);
-  hashChunks(*sequence);
+  nameChunks(*sequence);
   sequence->id = ++lastId;
   id = lastId;
   ++total.added;
@@ -389,30 +399,49 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   return {};
 }
 
-/// A sequence is over; the beginning of its prompt may come again.
-void PoolOfSequences::keep(std::unique_ptr<Sequence> sequence) {
-  uint64_t bytes = sequence->state->bytes();
-  usedBytes -= bytes;
-  if (!layout.isByPosition() || options.prefixes == 0 ||
-      sequence->read() < chunkTokens)
+/// Keeps the state of the prompt's first tokens, whole chunks of them, for
+/// prompts that begin alike. A prefix for which there is no memory is computed
+/// again.
+void PoolOfSequences::keepPrefix(const Sequence &sequence, int64_t tokens) {
+  uint64_t room = std::min(prefixLimit, stateLimit - usedBytes);
+  if (!layout.canPack() || options.prefixes == 0)
     return;
-  // Releases the caller's function; only tokens and state stay.
-  sequence->request.adjust = {};
-  // Drops an older state whose chunks are a prefix of the new one's.
-  auto whole = static_cast<size_t>(sequence->read() / chunkTokens);
-  std::erase_if(kept, [&](const std::unique_ptr<Sequence> &other) {
-    auto chunks = static_cast<size_t>(other->read() / chunkTokens);
-    if (chunks > whole || !sharesChunk(*other, *sequence, chunks - 1))
-      return false;
-    keptBytes -= other->state->bytes();
-    return true;
-  });
-  if (static_cast<int64_t>(kept.size()) == options.prefixes) {
-    keptBytes -= kept.back()->state->bytes();
-    kept.pop_back();
+  auto size = static_cast<size_t>(chunkTokens + kNumbersOfBulk),
+       whole = static_cast<size_t>(tokens / chunkTokens);
+  std::span<const int32_t> names(sequence.names);
+  std::vector<PrefixTree::Node *> path =
+      prefixes.find(names.first(whole * size));
+  for (size_t i = 0; i < whole; ++i) {
+    if (i == path.size())
+      path.push_back(prefixes.add(path, names.subspan(i * size, size)));
+    // What is not by position is kept as a whole, after the last chunk.
+    bool isKept = layout.isByPosition() || i + 1 == whole;
+    if (!isKept || path[i]->state.size() != 0)
+      continue;
+    int64_t end = static_cast<int64_t>(i + 1) * chunkTokens;
+    int64_t begin = layout.isByPosition() ? end - chunkTokens : 0;
+    uint64_t bytes = 0;
+    DeviceMemory packed;
+    if (!sequence.state->packedBytes(begin, end, bytes).ok() || bytes > room ||
+        !prefixes.shrinkTo(room - bytes, path.back()) ||
+        !sequence.state->pack(begin, end, packed).ok())
+      return;
+    prefixes.keep(*path[i], std::move(packed));
   }
-  kept.push_front(std::move(sequence));
-  keptBytes += bytes;
+}
+
+/// Whether a sequence is where its prompt leaves others, or has read its last
+/// whole chunk: there a state that cannot go back is kept.
+bool PoolOfSequences::isForkOrLast(const Sequence &sequence) const {
+  int64_t last = (sequence.prompt() - 1) / chunkTokens * chunkTokens;
+  return sequence.past > 0 &&
+         (sequence.past == last || sequence.past == sequence.fork);
+}
+
+void PoolOfSequences::end(std::unique_ptr<Sequence> sequence) {
+  usedBytes -= sequence->state->bytes();
+  if (layout.isByPosition())
+    keepPrefix(*sequence, sequence->read());
 }
 
 bool PoolOfSequences::remove(SequenceId id) {
@@ -421,7 +450,7 @@ bool PoolOfSequences::remove(SequenceId id) {
       [&](const std::unique_ptr<Sequence> &each) { return each->id == id; });
   if (found == sequences.end())
     return false;
-  keep(std::move(*found));
+  end(std::move(*found));
   sequences.erase(found);
   ++total.removed;
   return true;
@@ -431,8 +460,8 @@ PoolCounters PoolOfSequences::counters() const {
   PoolCounters result = total;
   for (const std::unique_ptr<Sequence> &sequence : sequences)
     ++(sequence->isReading() ? result.reading : result.writing);
-  result.kept = static_cast<int64_t>(kept.size());
-  result.stateBytes = usedBytes + keptBytes;
+  result.kept = static_cast<int64_t>(prefixes.size());
+  result.stateBytes = usedBytes + prefixes.bytes();
   result.stateLimit = stateLimit;
   result.launches = batch->launches() + (bulkBatch ? bulkBatch->launches() : 0);
   return result;
@@ -463,51 +492,78 @@ bool PoolOfSequences::sharesChunk(const Sequence &a, const Sequence &b,
   if (chunk >= a.chunks.size() || chunk >= b.chunks.size() ||
       a.chunks[chunk] != b.chunks[chunk])
     return false;
-  auto count = (static_cast<int64_t>(chunk) + 1) * chunkTokens;
-  RowRange ofA = a.bulkOf(count), ofB = b.bulkOf(count);
-  if (ofA.begin != ofB.begin || ofA.end != ofB.end)
-    return false;
-  return std::equal(a.request.tokens.begin(), a.request.tokens.begin() + count,
-                    b.request.tokens.begin());
+  auto count =
+      (static_cast<int64_t>(chunk) + 1) * (chunkTokens + kNumbersOfBulk);
+  return std::equal(a.names.begin(), a.names.begin() + count, b.names.begin());
 }
 
-/// Takes whole chunks of the prompt from a sequence that has them already. At
-/// least one token stays, whose logits are asked for.
+/// Takes whole chunks of the prompt from where they are already. At least one
+/// token stays, whose logits are asked for.
 Status PoolOfSequences::takeOver(Sequence &sequence) {
-  if (!layout.isByPosition() || sequence.request.promptLogprobs >= 0 ||
+  if (!layout.canPack() || sequence.request.promptLogprobs >= 0 ||
       sequence.past % chunkTokens != 0)
     return {};
+  int64_t before = sequence.past;
+  GIST_TRY(layout.isByPosition() ? takeRows(sequence) : takeWhole(sequence));
+  total.prefixTokens += static_cast<uint64_t>(sequence.past - before);
+  return {};
+}
+
+/// The chunks that are known and that the prompt begins with.
+std::vector<PrefixTree::Node *>
+PoolOfSequences::findPrefix(const Sequence &sequence) {
+  auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
+  return prefixes.find(
+      std::span(sequence.names)
+          .first(limit * static_cast<size_t>(chunkTokens + kNumbersOfBulk)));
+}
+
+/// Takes rows from a sequence that runs, or from prefixes.
+Status PoolOfSequences::takeRows(Sequence &sequence) {
   auto first = static_cast<size_t>(sequence.past / chunkTokens);
   auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
   const Sequence *best = nullptr;
   size_t end = first;
-  auto consider = [&](const Sequence &other) {
-    auto has = std::min(limit, static_cast<size_t>(other.read() / chunkTokens));
+  for (const std::unique_ptr<Sequence> &other : sequences) {
+    if (other.get() == &sequence)
+      continue;
+    auto has =
+        std::min(limit, static_cast<size_t>(other->read() / chunkTokens));
     // Each hash covers all chunks before, so the longest match is the common
     // prefix.
     for (size_t last = has; last > end; --last)
-      if (sharesChunk(sequence, other, last - 1)) {
-        best = &other;
+      if (sharesChunk(sequence, *other, last - 1)) {
+        best = other.get();
         end = last;
       }
-  };
-  for (const std::unique_ptr<Sequence> &other : sequences)
-    if (other.get() != &sequence)
-      consider(*other);
-  for (const std::unique_ptr<Sequence> &other : kept)
-    consider(*other);
-  if (!best)
-    return {};
-  int64_t to = static_cast<int64_t>(end) * chunkTokens;
-  GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
-  total.prefixTokens += static_cast<uint64_t>(to - sequence.past);
+  }
+  auto to = static_cast<int64_t>(end) * chunkTokens;
+  if (best)
+    GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
   sequence.past = to;
-  auto found = std::find_if(kept.begin(), kept.end(),
-                            [&](const std::unique_ptr<Sequence> &each) {
-                              return each.get() == best;
-                            });
-  if (found != kept.end())
-    kept.splice(kept.begin(), kept, found);
+  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
+  for (size_t i = end; i < path.size() && path[i]->state.size() != 0; ++i) {
+    int64_t begin = sequence.past;
+    GIST_TRY(
+        sequence.state->unpack(begin, begin + chunkTokens, path[i]->state));
+    sequence.past += chunkTokens;
+  }
+  return {};
+}
+
+/// Takes all that there is after the longest prefix that was kept.
+Status PoolOfSequences::takeWhole(Sequence &sequence) {
+  if (sequence.past != 0)
+    return {};
+  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
+  sequence.fork = static_cast<int64_t>(path.size()) * chunkTokens;
+  while (!path.empty() && path.back()->state.size() == 0)
+    path.pop_back();
+  if (path.empty())
+    return {};
+  auto end = static_cast<int64_t>(path.size()) * chunkTokens;
+  GIST_TRY(sequence.state->unpack(0, end, path.back()->state));
+  sequence.past = end;
   return {};
 }
 
@@ -677,11 +733,9 @@ void PoolOfSequences::write(const Turn &turn, size_t number,
     if (token < 0)
       event.status =
           noTokenError(static_cast<size_t>(source->spec().model.vocabSize));
-  } else if (number < turn.draft.from.size()) {
-    event.status = sequence.sampler.verify(drawn, turn.draft.tokens[number],
-                                           turn.draft.from[number], token);
   } else if (!turn.draft.tokens.empty()) {
-    event.status = sequence.sampler.sample(drawn, token);
+    event.status =
+        drawAfter(turn.draft, number, drawn, sequence.sampler, token);
   } else {
     event.status = sequence.sampler.draw(drawn, turn.settings, token);
   }
@@ -728,6 +782,8 @@ void PoolOfSequences::finishTurn(const Turn &turn,
     }
   }
   sequence.past += turn.tokens;
+  if (!layout.isByPosition() && isForkOrLast(sequence))
+    keepPrefix(sequence, sequence.past);
   if (sequence.isReading())
     return;
   if (request.maxTokens == 0)
@@ -743,22 +799,42 @@ void PoolOfSequences::finishTurn(const Turn &turn,
 // A step with guesses
 //===----------------------------------------------------------------------===//
 
+/// What calls with guesses take, by the example of a sequence of zeros.
+Status PoolOfSequences::measureDrafts() {
+  if (!options.drafter)
+    return {};
+  drafting.emplace(options.drafter, governor, options.draftTokens);
+  int64_t room = std::min(draftRows, context);
+  std::unique_ptr<SequenceState> state;
+  if (options.draftTokens == 0)
+    GIST_TRY(SequenceState::create(layout, device, room, state));
+  for (size_t rows : DraftGovernor::kTrials) {
+    if (!state || static_cast<int64_t>(rows) > room)
+      continue;
+    std::vector<BatchPiece> pieces(
+        rows, {.tokens = 1, .capacity = room, .state = &state->ranges()});
+    for (size_t i = 0; i < rows; ++i)
+      pieces[i].before = static_cast<int64_t>(i);
+    RowRange all{0, static_cast<int64_t>(rows)};
+    int64_t start = Profile::now();
+    GIST_TRY(batch->run(pieces, std::vector<int32_t>(rows), {&all, 1}));
+    governor.noteTrial(rows, Profile::now() - start);
+  }
+  return {};
+}
+
 /// Lets the one sequence that there is, and that writes, guess what follows.
 Status PoolOfSequences::addDraft(Turn &turn) {
   Sequence &sequence = *turn.sequence;
   auto left =
       static_cast<size_t>(sequence.request.maxTokens) - sequence.written.size();
   size_t room = std::min(left, static_cast<size_t>(draftRows)) - 1;
-  size_t count = options.draftTokens ? std::min(options.draftTokens, room)
-                                     : sequence.governor->choose(room);
-  if (count == 0)
-    return {};
   if (draftedFor != sequence.id)
-    GIST_TRY(options.drafter->begin(sequence.request.sampler));
+    GIST_TRY(drafting->begin(sequence.request.sampler));
   draftedFor = sequence.id;
   std::vector<int32_t> text = sequence.request.tokens;
   text.insert(text.end(), sequence.written.begin(), sequence.written.end());
-  GIST_TRY(options.drafter->draft(text, count, turn.draft));
+  GIST_TRY(drafting->propose(text, room, turn.draft));
   turn.tokens += static_cast<int64_t>(turn.draft.tokens.size());
   return {};
 }
@@ -797,22 +873,16 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
   Sequence *alone = sequences.size() == 1 && !sequences[0]->isReading()
                         ? sequences[0].get()
                         : nullptr;
-  DraftGovernor *governor = alone ? alone->governor.get() : nullptr;
-  int64_t start = Profile::now();
-  if (governor)
+  bool mayDraft = alone && drafting;
+  if (mayDraft)
     GIST_TRY(addDraft(turns[0]));
-  int64_t guessed = Profile::now();
   std::vector<RowRange> wanted;
   GIST_TRY(run(turns, wanted));
   ++total.steps;
-  size_t drafts = governor ? turns[0].draft.tokens.size() : 0;
-  if (drafts != 0) {
+  Draft draft;
+  if (mayDraft && !turns[0].draft.tokens.empty()) {
     finishDraft(turns[0], wanted, events);
-    // The first call of several rows touches memory for the first time, and
-    // would make all others look as slow.
-    if (std::exchange(hasDrafted, true))
-      governor->noteDraft(drafts, events.size() - 1, guessed - start,
-                          Profile::now() - guessed);
+    draft = std::move(turns[0].draft);
     turns.clear();
   }
   for (const Turn &turn : turns) {
@@ -821,10 +891,10 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
     if (event.token >= 0 || event.finished || !event.prompt.empty())
       events.push_back(std::move(event));
   }
-  if (governor && drafts == 0)
-    governor->notePlain(Profile::now() - guessed);
+  if (mayDraft)
+    drafting->finish(draft, events.front().token, events.size() - 1);
   // Those of guesses are of one sequence, and in order.
-  if (drafts == 0)
+  if (draft.tokens.empty())
     std::sort(
         events.begin(), events.end(),
         [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });
@@ -835,7 +905,7 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
                               [&](const std::unique_ptr<Sequence> &each) {
                                 return each->id == event.id;
                               });
-    keep(std::move(*found));
+    end(std::move(*found));
     sequences.erase(found);
     ++total.finished;
   }

@@ -48,8 +48,8 @@ struct PoolOptions {
   /// module's block where it has one (plans), else 128 on CPUs and 512 on GPUs.
   /// It bounds how long the others wait for their next token.
   int64_t chunk = 0;
-  /// Sequences that are over and whose state is kept as the beginning of later
-  /// prompts, while the memory is not needed otherwise.
+  /// What prompts begin with is kept for later ones, while the memory is not
+  /// needed otherwise: at most what so many sequences of `context` tokens take.
   int64_t prefixes = 8;
   /// A sequence that is alone is run by the kernels of a session, where a card
   /// draws its tokens: faster, but they round differently from kernels of many
@@ -122,7 +122,7 @@ struct PoolCounters {
   uint64_t launches = 0; ///< of steps, but for those of one by itself
   // Now.
   int64_t reading = 0, writing = 0; ///< sequences in their prompt, and after it
-  int64_t kept = 0;                 ///< states kept as beginnings
+  int64_t kept = 0;                 ///< chunks that are kept as beginnings
   uint64_t stateBytes = 0; ///< reserved by sequences that run and are kept
   uint64_t stateLimit = 0; ///< PoolOptions::memory, or its default
 };

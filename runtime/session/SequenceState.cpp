@@ -8,32 +8,48 @@
 #include "runtime/session/SequenceState.h"
 #include "runtime/support/Checked.h"
 
-#include <set>
-
 using namespace gist;
 
 Status StateLayout::create(const Module &module, const EntrySpec &entry,
                            StateLayout &layout) {
-  StateLayout result;
-  result.module = &module;
   const ModuleSpec &spec = module.spec();
-  result.symbolC = module.findSymbol(kSymbolCapacity);
-  // State lives longer than a call: its size must not depend on one.
-  uint64_t allowed =
-      result.symbolC == kNone ? 0 : uint64_t{1} << result.symbolC;
   std::set<uint32_t> used;
   for (const CommandSpec &command : entry.commands)
     for (const ArgSpec &arg : command.args)
       if (arg.buffer != kNone &&
           spec.buffers[arg.buffer].kind == BufferKind::State)
         used.insert(arg.buffer);
+  StateLayout result;
+  GIST_TRY(result.initialize(module, used));
+  layout = std::move(result);
+  return {};
+}
+
+Status StateLayout::create(const Module &module, StateLayout &layout) {
+  std::set<uint32_t> used;
+  for (uint32_t i = 0; i < module.spec().buffers.size(); ++i)
+    if (module.spec().buffers[i].kind == BufferKind::State)
+      used.insert(i);
+  StateLayout result;
+  GIST_TRY(result.initialize(module, used));
+  layout = std::move(result);
+  return {};
+}
+
+Status StateLayout::initialize(const Module &source,
+                               const std::set<uint32_t> &used) {
+  module = &source;
+  const ModuleSpec &spec = source.spec();
+  symbolC = source.findSymbol(kSymbolCapacity);
+  // State lives longer than a call: its size must not depend on one.
+  uint64_t allowed = symbolC == kNone ? 0 : uint64_t{1} << symbolC;
   for (uint32_t i : used) {
     const BufferSpec &buffer = spec.buffers[i];
     if (exprSymbols(spec.exprs[buffer.size]) & ~allowed)
       return Status::error(Code::BadFile,
                            "state '%s' has a size that changes with a call",
                            buffer.name.c_str());
-    result.buffers.push_back(i);
+    buffers.push_back(i);
     // Rows by position: nothing has to be cleared, because no kernel reads past
     // the last token. One dimension is the positions: the symbol, or its
     // maximum where the cache has a fixed size.
@@ -43,10 +59,9 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
       const Expr &size = spec.exprs[id];
       bool isConstant =
           size.steps.size() == 1 && size.steps[0].op == ExprOp::Const;
-      bool isSymbol =
-          result.symbolC != kNone && size == Expr::symbol(result.symbolC);
-      bool isMost = isConstant && result.symbolC != kNone &&
-                    size.steps[0].value == spec.symbols[result.symbolC].max;
+      bool isSymbol = symbolC != kNone && size == Expr::symbol(symbolC);
+      bool isMost = isConstant && symbolC != kNone &&
+                    size.steps[0].value == spec.symbols[symbolC].max;
       if (isSymbol || isMost) {
         // With two such dimensions it is ambiguous which one is the positions.
         isKnown &= !hasCapacity;
@@ -61,10 +76,11 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
         isKnown = false;
       }
     }
-    result.byPosition &= isKnown && hasCapacity;
-    result.rows.push_back(rows);
+    rows.isKnown = isKnown && hasCapacity;
+    byPosition &= rows.isKnown;
+    packs &= rows.isKnown || exprSymbols(spec.exprs[buffer.size]) == 0;
+    this->rows.push_back(rows);
   }
-  layout = std::move(result);
   return {};
 }
 
@@ -101,7 +117,7 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
     GIST_TRY(device.allocate(bytes, memory).in(buffer.name));
     const StateLayout::Rows &rows = layout.rows[state->memory.size()];
     uint64_t ofRows = 0;
-    if (layout.byPosition &&
+    if (rows.isKnown &&
         (mulOverflows(rows.blocks, rows.rowBytes, ofRows) ||
          mulOverflows(ofRows,
                       rows.positions != 0 ? rows.positions
@@ -119,27 +135,84 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
   return {};
 }
 
-Status SequenceState::copyTokens(const SequenceState &from, int64_t begin,
-                                 int64_t end) {
-  auto first = static_cast<uint64_t>(begin);
-  auto count = static_cast<uint64_t>(end - begin);
-  if (begin < 0 || end < begin || end > tokens || end > from.tokens)
+Status StateLayout::findPieces(const std::vector<MemoryMap::Range> &places,
+                               int64_t capacity, int64_t begin, int64_t end,
+                               std::vector<MemoryMap::Range> &pieces) const {
+  if (begin < 0 || end < begin || end > capacity)
     return Status::error(Code::BadArgument,
                          "a sequence cannot take over tokens that it or the "
                          "other has no room for");
-  for (const StateLayout::Rows &rows : layout.rows) {
-    auto strideOf = [&](int64_t capacity) {
-      return rows.rowBytes * (rows.positions != 0
-                                  ? rows.positions
-                                  : static_cast<uint64_t>(capacity));
-    };
-    uint64_t stride = strideOf(tokens), fromStride = strideOf(from.tokens);
+  auto first = static_cast<uint64_t>(begin);
+  auto count = static_cast<uint64_t>(end - begin);
+  for (const Rows &rows : this->rows) {
+    if (!rows.isKnown) {
+      pieces.push_back(places[rows.buffer]);
+      continue;
+    }
+    uint64_t positions =
+        rows.positions != 0 ? rows.positions : static_cast<uint64_t>(capacity);
     for (uint64_t block = 0; block < rows.blocks; ++block)
-      GIST_TRY(device.copy(places[rows.buffer].address + block * stride +
-                               first * rows.rowBytes,
-                           from.places[rows.buffer].address +
-                               block * fromStride + first * rows.rowBytes,
-                           count * rows.rowBytes));
+      pieces.push_back({places[rows.buffer].address +
+                            (block * positions + first) * rows.rowBytes,
+                        count * rows.rowBytes});
+  }
+  return {};
+}
+
+Status SequenceState::copyTokens(const SequenceState &from, int64_t begin,
+                                 int64_t end) {
+  std::vector<MemoryMap::Range> to, source;
+  GIST_TRY(findPieces(begin, end, to));
+  GIST_TRY(from.findPieces(begin, end, source));
+  for (size_t i = 0; i < to.size(); ++i)
+    GIST_TRY(device.copy(to[i].address, source[i].address, to[i].size));
+  return {};
+}
+
+/// Bytes of all pieces together.
+static uint64_t sizeOf(const std::vector<MemoryMap::Range> &pieces) {
+  uint64_t bytes = 0;
+  for (const MemoryMap::Range &piece : pieces)
+    bytes += piece.size;
+  return bytes;
+}
+
+Status SequenceState::packedBytes(int64_t begin, int64_t end,
+                                  uint64_t &bytes) const {
+  std::vector<MemoryMap::Range> pieces;
+  GIST_TRY(findPieces(begin, end, pieces));
+  bytes = sizeOf(pieces);
+  return {};
+}
+
+Status SequenceState::pack(int64_t begin, int64_t end,
+                           DeviceMemory &packed) const {
+  std::vector<MemoryMap::Range> pieces;
+  GIST_TRY(findPieces(begin, end, pieces));
+  DeviceMemory memory;
+  GIST_TRY(device.allocate(sizeOf(pieces), memory));
+  DeviceAddress to = memory.address();
+  for (const MemoryMap::Range &piece : pieces) {
+    GIST_TRY(device.copy(to, piece.address, piece.size));
+    to += piece.size;
+  }
+  packed = std::move(memory);
+  return {};
+}
+
+Status SequenceState::unpack(int64_t begin, int64_t end,
+                             const DeviceMemory &packed) {
+  std::vector<MemoryMap::Range> pieces;
+  GIST_TRY(findPieces(begin, end, pieces));
+  if (sizeOf(pieces) != packed.size())
+    return Status::error(Code::BadArgument,
+                         "a state of %" PRIu64
+                         " bytes was packed, but the sequence has %" PRIu64,
+                         packed.size(), sizeOf(pieces));
+  DeviceAddress from = packed.address();
+  for (const MemoryMap::Range &piece : pieces) {
+    GIST_TRY(device.copy(piece.address, from, piece.size));
+    from += piece.size;
   }
   return {};
 }

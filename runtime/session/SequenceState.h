@@ -11,6 +11,7 @@
 #include "runtime/session/Binding.h"
 
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace gist {
@@ -21,6 +22,8 @@ public:
   /// Of the state that an entry uses. `module` must outlive the layout.
   static Status create(const Module &module, const EntrySpec &entry,
                        StateLayout &layout);
+  /// Of all state.
+  static Status create(const Module &module, StateLayout &layout);
 
   /// Bytes of the state of a sequence that can hold so many tokens.
   Status bytes(int64_t capacity, uint64_t &bytes) const;
@@ -28,22 +31,34 @@ public:
   /// Whether all state is rows by position: then the first n tokens of one
   /// sequence can become those of another that begins with the same.
   bool isByPosition() const { return byPosition; }
+  /// Whether the state of a sequence after some tokens can become that of
+  /// another: what is not rows by position has the same size for all.
+  bool canPack() const { return packs; }
+
+  /// Where the tokens from `begin` to `end` are, and all that there is of state
+  /// that is not by position, in an order of their own. `places` are those of
+  /// a sequence that can hold `capacity` tokens, by buffer of the module.
+  Status findPieces(const std::vector<MemoryMap::Range> &places,
+                    int64_t capacity, int64_t begin, int64_t end,
+                    std::vector<MemoryMap::Range> &pieces) const;
 
 private:
   friend class SequenceState;
+  Status initialize(const Module &source, const std::set<uint32_t> &used);
   /// Rows of a state buffer: `blocks` times as many rows of `rowBytes` as there
   /// are positions.
   struct Rows {
     uint32_t buffer = 0;
     uint64_t blocks = 1, rowBytes = 0;
     uint64_t positions = 0; ///< 0: as many as the sequence can hold
+    bool isKnown = false;   ///< false: the buffer is no rows by position
   };
 
   const Module *module = nullptr;
   uint32_t symbolC = kNone;
-  bool byPosition = true;
+  bool byPosition = true, packs = true;
   std::vector<uint32_t> buffers;
-  std::vector<Rows> rows; ///< of every buffer, when it is by position
+  std::vector<Rows> rows; ///< of every buffer
 };
 
 /// The state of one sequence: the KV cache, or a plan's rings and clusters.
@@ -58,6 +73,14 @@ public:
   /// where the layout is by position.
   Status copyTokens(const SequenceState &from, int64_t begin, int64_t end);
 
+  /// Copies the tokens from `begin` to `end` into memory of their own, and all
+  /// that there is of state that is not by position.
+  Status pack(int64_t begin, int64_t end, DeviceMemory &packed) const;
+  /// What pack() takes.
+  Status packedBytes(int64_t begin, int64_t end, uint64_t &bytes) const;
+  /// The way back, into a state of any capacity that has room for them.
+  Status unpack(int64_t begin, int64_t end, const DeviceMemory &packed);
+
   int64_t capacity() const { return tokens; }
   uint64_t bytes() const { return size; }
   /// By buffer of the module.
@@ -66,6 +89,10 @@ public:
 private:
   SequenceState(const StateLayout &layout, Device &device)
       : layout(layout), device(device) {}
+  Status findPieces(int64_t begin, int64_t end,
+                    std::vector<MemoryMap::Range> &pieces) const {
+    return layout.findPieces(places, tokens, begin, end, pieces);
+  }
 
   const StateLayout &layout;
   Device &device;

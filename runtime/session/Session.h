@@ -11,6 +11,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/module/Module.h"
+#include "runtime/session/DraftGovernor.h"
 #include "runtime/session/EntryCall.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Profile.h"
@@ -109,8 +110,10 @@ public:
   int64_t mostApart() const;
   /// What the first call of scoreApart() would do before it runs.
   Status prepareApart();
-  /// Whether scoreApart() has run: its first call takes longer than others.
-  bool ranApart() const { return hasRunApart; }
+  /// Tries once what calls of scoreApart() take, for the governor; changes
+  /// nothing that the session has seen.
+  Status measureApart();
+  DraftGovernor &draftGovernor() { return governor; }
   /// Fails where scoreApart() or rewind() do, with the sentence that says why.
   Status checkApart() const;
 
@@ -159,6 +162,15 @@ public:
   /// another device, has seen.
   Status takeState(Session &other);
 
+  /// Writes what the session has seen to a file. `tokens` are those, as the
+  /// caller knows them.
+  Status saveState(const std::string &path, std::span<const int32_t> tokens);
+  /// The way back, into a session of the same module with room for the tokens,
+  /// which the file has too. On error the session has seen nothing. A state
+  /// that is more than rows by position steers kernels: it is refused where
+  /// SessionOptions::trust is not set.
+  Status loadState(const std::string &path, std::vector<int32_t> &tokens);
+
   /// Does what the session of rank 0 does, until that one is closed. For every
   /// rank but 0.
   Status follow();
@@ -182,6 +194,8 @@ private:
           const SessionOptions &options);
   Status initialize();
   Status allocateBuffers();
+  /// Where what the session has seen is.
+  Status findState(std::vector<MemoryMap::Range> &pieces) const;
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
   Status choosePrefill();
@@ -247,7 +261,7 @@ private:
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
   std::unique_ptr<Batch> apart; ///< of scoreApart(); null: not asked for yet
-  bool hasRunApart = false;
+  DraftGovernor governor;
   std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;

@@ -72,9 +72,27 @@ Status Session::scoreApart(std::span<const int32_t> tokens,
   RowRange wanted{0, rows};
   GIST_TRY(apart->run(pieces, tokens, {&wanted, 1}));
   past += rows;
-  hasRunApart = true;
   for (int64_t i = 0; i < rows; ++i)
     GIST_TRY(sink(static_cast<size_t>(i), apart->logits(i)));
   return {};
 }
 GIST_CATCH_OUT_OF_MEMORY
+
+Status Session::measureApart() {
+  if (governor.isMeasured())
+    return {};
+  std::span<const float> logits = lastLogits;
+  int64_t before = past, room = std::min(mostApart(), context - past);
+  for (size_t rows : DraftGovernor::kTrials) {
+    if (static_cast<int64_t>(rows) > room)
+      continue;
+    int64_t start = Profile::now();
+    GIST_TRY(scoreApart(std::vector<int32_t>(rows),
+                        [](auto &&...) { return Status(); }));
+    governor.noteTrial(rows, Profile::now() - start);
+    GIST_TRY(rewind(before));
+  }
+  // The batch has logits of its own.
+  lastLogits = logits;
+  return {};
+}

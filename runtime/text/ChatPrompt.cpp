@@ -26,7 +26,7 @@ static constexpr std::string_view kClose = "\uFDD1";
 /// Marks every special token in a user's text.
 /// The longest match counts, as it does in Tokenizer::encode.
 static std::string markSpecial(const Tokenizer &tokenizer,
-                               const std::string &content) {
+                               std::string_view content) {
   std::string marked;
   for (size_t at = 0; at < content.size();) {
     size_t length = 0;
@@ -45,8 +45,8 @@ static std::string markSpecial(const Tokenizer &tokenizer,
 
 Status gist::encodeChat(const Tokenizer &tokenizer,
                         std::span<const ChatMessage> messages,
-                        std::vector<int32_t> &tokens,
-                        bool addGenerationPrompt) {
+                        std::vector<int32_t> &tokens, bool addGenerationPrompt,
+                        std::string_view tools) {
   const TokenizerSpec &spec = tokenizer.spec();
   if (spec.chatTemplate.empty())
     return Status::error(Code::NotFound, "the model has no chat template");
@@ -56,11 +56,13 @@ Status gist::encodeChat(const Tokenizer &tokenizer,
   std::vector<ChatMessage> marked;
   marked.reserve(messages.size());
   for (const ChatMessage &message : messages)
-    marked.push_back({message.role, markSpecial(tokenizer, message.content)});
+    marked.push_back({message.role, markSpecial(tokenizer, message.content),
+                      markSpecial(tokenizer, message.toolCalls)});
   ChatOptions options;
   options.addGenerationPrompt = addGenerationPrompt;
   options.bosToken = tokenizer.tokenText(spec.bos);
   options.eosToken = tokenizer.tokenText(spec.eos);
+  options.tools = markSpecial(tokenizer, tools);
   std::string text;
   GIST_TRY(chatTemplate.render(marked, options, text).in("chat template"));
 

@@ -17,12 +17,13 @@
 namespace gist {
 
 /// A conversation as the model wants it; with `addGenerationPrompt`, ready for
-/// an answer. What users typed cannot contain special tokens; what the template
-/// wrote can. On error `tokens` is left as it was.
+/// an answer. `tools` is ChatOptions::tools. What users typed cannot contain
+/// special tokens; what the template wrote can. On error `tokens` is left as it
+/// was.
 Status encodeChat(const Tokenizer &tokenizer,
                   std::span<const ChatMessage> messages,
-                  std::vector<int32_t> &tokens,
-                  bool addGenerationPrompt = true);
+                  std::vector<int32_t> &tokens, bool addGenerationPrompt = true,
+                  std::string_view tools = {});
 
 } // namespace gist
 

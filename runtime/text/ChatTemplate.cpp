@@ -48,15 +48,23 @@ Status ChatTemplate::render(std::span<const ChatMessage> messages,
   // The names are those that Hugging Face gives its templates. `tools` and
   // `documents` are none, not undefined: templates ask `if tools is not none`.
   chat::List list(messages.size());
-  for (size_t i = 0; i < list.size(); ++i)
-    GIST_TRY(Value::dict({{"role", Value::string(messages[i].role)},
-                          {"content", Value::string(messages[i].content)}},
-                         list[i]));
-  Value conversation, context;
+  for (size_t i = 0; i < list.size(); ++i) {
+    chat::Dict message = {{"role", Value::string(messages[i].role)},
+                          {"content", Value::string(messages[i].content)}};
+    if (!messages[i].toolCalls.empty())
+      GIST_TRY(
+          Value::fromJson(messages[i].toolCalls,
+                          message.emplace_back("tool_calls", Value()).second)
+              .in("tool calls"));
+    GIST_TRY(Value::dict(std::move(message), list[i]));
+  }
+  Value conversation, context, tools = Value::none();
+  if (!options.tools.empty())
+    GIST_TRY(Value::fromJson(options.tools, tools).in("tools"));
   GIST_TRY(Value::list(std::move(list), conversation));
   GIST_TRY(Value::dict(
       {{"messages", std::move(conversation)},
-       {"tools", Value::none()},
+       {"tools", std::move(tools)},
        {"documents", Value::none()},
        {"add_generation_prompt", Value::boolean(options.addGenerationPrompt)},
        {"bos_token", Value::string(options.bosToken)},

@@ -26,8 +26,10 @@
 namespace gist {
 
 struct ChatMessage {
-  std::string role; ///< "system", "user" or "assistant".
+  std::string role; ///< "system", "user", "assistant" or "tool".
   std::string content;
+  /// Functions that the assistant asked for, as a list in JSON; empty: none.
+  std::string toolCalls = {};
 };
 
 struct ChatOptions {
@@ -35,6 +37,8 @@ struct ChatOptions {
   bool addGenerationPrompt = true;
   std::string bosToken; ///< The text of the model's BOS token, if it has one.
   std::string eosToken;
+  /// Functions that the assistant may ask for, as a list in JSON; empty: none.
+  std::string tools = {};
 };
 
 class ChatTemplate {

@@ -27,7 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!error.ok())
     return 0;
   ChatRequest chat;
-  check(readChat(body, chat));
+  error = readChat(body, chat);
+  check(error);
+  gist::Grammar grammar;
+  if (error.ok() && chat.tools.isForced)
+    check(makeToolGrammar(chat.tools, grammar));
   CompletionRequest completion;
   check(readCompletion(body, completion));
   EmbeddingRequest embedding;

@@ -279,6 +279,11 @@ def main(folder):
     write("Request", "chat", json.dumps({"model": "m", "messages": [
         {"role": "user", "content": [{"type": "text", "text": "a"}]}], "stream": True, "stop": ["a"],
         "stream_options": {"include_usage": True}, "logprobs": True, "top_logprobs": 2, "seed": 1}))
+    write("Request", "tools", json.dumps({"messages": [
+        {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {
+            "name": "f", "arguments": "{}"}}]}, {"role": "tool", "content": "1"}],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {
+            "type": "object", "properties": {"a": {"enum": [1, "b"]}}}}}], "tool_choice": "required"}))
     write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
                                                "logprobs": 1, "temperature": 0.5, "n": 1}))
     write("Request", "embedding", json.dumps({"input": [1, 2], "encoding_format": "base64", "dimensions": 9}))

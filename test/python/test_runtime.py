@@ -134,6 +134,26 @@ def test_changes_of_logits(tiny):
         write(presence_penalty=float("nan"))
 
 
+def test_sessions_fork_and_go_to_files(tiny_path, tmp_path):
+    """A fork and a file go on where a session was, and apart from it."""
+    model = gist.load(tiny_path, trust=True)
+    file = tmp_path / "seen"
+    with model.session() as session:
+        session.feed([5, 6, 7])
+        session.save(file)
+        fork = session.fork()
+        expected = session.generate([8], max_tokens=9, ignore_end=True).tokens.tolist()
+        assert fork.tokens.tolist() == [5, 6, 7]
+        assert fork.generate([8], max_tokens=9, ignore_end=True).tokens.tolist() == expected
+        fork.load(file)
+        assert fork.tokens.tolist() == [5, 6, 7]
+        assert fork.generate([8], max_tokens=9, ignore_end=True).tokens.tolist() == expected
+        file.write_bytes(file.read_bytes()[:-1])
+        with pytest.raises(gist.BadFileError, match="damaged"):
+            fork.load(file)
+        assert fork.position == 0
+
+
 def test_drafts(tiny, rewinds):
     """The same answers; a state that cannot go back is refused."""
     expected = greedy(rewinds, b"hello", 20)

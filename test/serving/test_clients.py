@@ -96,8 +96,9 @@ def test_openai_embeddings(client):
 
 def test_openai_errors(client, server):
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    with pytest.raises(openai.BadRequestError, match="models here call no tools"):
-        client.chat.completions.create(model="tiny", messages=MESSAGES, tools=[tool])
+    answer = client.chat.completions.create(model="tiny", messages=MESSAGES, tools=[tool],
+                                            tool_choice="required")
+    assert answer.choices[0].message.tool_calls[0].function.name == "f"
     with pytest.raises(openai.BadRequestError, match="'not' is not a keyword"):
         client.chat.completions.create(model="tiny", messages=MESSAGES, response_format={
             "type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {}}}})

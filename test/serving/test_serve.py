@@ -387,10 +387,86 @@ def test_answers_follow_grammars(server):
     assert answer["choices"][0]["message"]["content"].startswith("{")
 
 
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {
+    "type": "object", "additionalProperties": False, "required": ["city", "days"],
+    "properties": {"city": {"enum": ["Paris", "Rome"]},
+                   "days": {"type": "integer", "minimum": 1, "maximum": 9}}}}}
+TIME = {"type": "function", "function": {"name": "time"}}
+
+
+@pytest.mark.parametrize("choice, names", [
+    ("required", {"weather", "time"}),
+    ({"type": "function", "function": {"name": "weather"}}, {"weather"})])
+def test_tools_that_are_forced(server, choice, names):
+    """Calls have a name and arguments of the schema, whole and streamed."""
+    for seed in range(8):
+        body = {"messages": [{"role": "user", "content": "Rain?"}], "tools": [WEATHER, TIME],
+                "tool_choice": choice, "seed": seed, "temperature": 1.5}
+        choice_ = server.post(CHAT, body)["choices"][0]
+        assert choice_["finish_reason"] == "tool_calls"
+        assert choice_["message"]["content"] is None
+        (call,) = choice_["message"]["tool_calls"]
+        function = call["function"]
+        assert call["type"] == "function" and call["id"].startswith("call_")
+        assert function["name"] in names
+        arguments = json.loads(function["arguments"])
+        if function["name"] == "weather":
+            assert arguments["city"] in ("Paris", "Rome") and arguments["days"] in range(1, 10)
+            assert len(arguments) == 2
+        else:
+            assert arguments == {}
+        parts = [part["choices"][0] for part in server.events(CHAT, body)]
+        (streamed,) = [call for part in parts for call in part["delta"].get("tool_calls", [])]
+        assert streamed["index"] == 0 and streamed["function"] == function
+        assert not any(part["delta"].get("content") for part in parts)
+        assert parts[-1]["finish_reason"] == "tool_calls"
+
+
+def test_tools_in_a_conversation(server):
+    """Tools, calls and results are part of the prompt; text stays text."""
+    question = {"role": "user", "content": "Rain?"}
+    call = {"id": "c", "type": "function",
+            "function": {"name": "weather", "arguments": '{"city": "Rome", "days": 1}'}}
+    talk = [question, {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "No."}]
+    body = {"messages": talk, "max_tokens": 5, "temperature": 0}
+    without = server.post(CHAT, body)
+    answer = server.post(CHAT, {**body, "tools": [WEATHER]})
+    assert answer["choices"][0]["message"]["content"]
+    assert "tool_calls" not in answer["choices"][0]["message"]
+    # The template writes the list and an end on each side.
+    tools = json.dumps([WEATHER], ensure_ascii=False)
+    assert answer["usage"]["prompt_tokens"] - without["usage"]["prompt_tokens"] == len(tools) + 2
+    unused = server.post(CHAT, {**body, "tools": [WEATHER], "tool_choice": "none"})
+    assert unused["choices"] == without["choices"]
+    shape = {"type": "function", "function": {"name": "f", "parameters": {"not": {}}}}
+    error = server.error(CHAT, {**body, "tools": [shape], "tool_choice": "required"})
+    assert error["param"] == "tools"
+
+
+def test_prefixes_are_computed_once(modules):
+    """The second turn of a chat has the answer of a server that knows nothing of the first."""
+    path = modules / "rewinds.gist"
+    subprocess.run(["gist-make-tiny-module", path, "7", "--rewinds"], check=True)
+    talk = [{"role": "user", "content": "Tell me. " * 100}]
+    with Server(path, "--context", 2000) as server:
+        first = server.post(CHAT, {"messages": talk, "temperature": 0, "max_tokens": 20})
+        talk += [first["choices"][0]["message"], {"role": "user", "content": "And then?"}]
+        talk[1].pop("refusal")
+        body = {"messages": talk, "temperature": 0, "max_tokens": 20}
+        second = server.post(CHAT, body)
+        server.wait_until_idle()
+        assert server.metric("gist_prefix_tokens_total") > 800
+        assert server.terminate() == 0
+    with Server(path, "--context", 2000) as server:
+        assert server.post(CHAT, body)["choices"] == second["choices"]
+        assert server.metric("gist_prefix_tokens_total") == 0
+        assert server.terminate() == 0
+
+
 def test_refusals_in_words(server):
     chat = {"messages": [{"role": "user", "content": "Hi"}]}
-    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    for extra in ({"tools": [tool]}, {"web_search_options": {}}):
+    for extra in ({"functions": [{"name": "f"}]}, {"web_search_options": {}}):
         error = server.error(CHAT, {**chat, **extra})
         assert error["code"] == "unsupported_parameter" and error["param"] in extra
     assert server.error(CHAT, {**chat, "colour": 1})["code"] == "unknown_parameter"

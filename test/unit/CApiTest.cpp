@@ -175,6 +175,37 @@ TEST_F(CApi, Drafts) {
   EXPECT_EQ(write(), plain);
 }
 
+// A fork and a file go on where a session was.
+TEST_F(CApi, ForkAndFiles) {
+  ASSERT_EQ(gist_module_trust(module), GIST_OK);
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+  const int32_t tokens[] = {5, 6, 7}, last = 8;
+  ASSERT_EQ(gist_session_feed(session, tokens, 3), GIST_OK);
+  gist_session *fork = nullptr;
+  ASSERT_EQ(gist_session_fork(session, &fork), GIST_OK) << gist_last_error();
+  std::string path = folder.file("seen");
+  ASSERT_EQ(gist_session_save(session, path.c_str()), GIST_OK);
+  EXPECT_EQ(gist_session_position(fork), 3);
+  auto logitsAfterLast = [&](gist_session *of) {
+    EXPECT_EQ(gist_session_feed(of, &last, 1), GIST_OK);
+    size_t count = 0;
+    const float *logits = gist_session_logits(of, &count);
+    return std::vector<float>(logits, logits + count);
+  };
+  std::vector<float> expected = logitsAfterLast(session);
+  EXPECT_EQ(logitsAfterLast(fork), expected);
+  ASSERT_EQ(gist_session_load(fork, path.c_str()), GIST_OK)
+      << gist_last_error();
+  EXPECT_EQ(gist_session_position(fork), 3);
+  EXPECT_EQ(logitsAfterLast(fork), expected);
+  EXPECT_EQ(gist_session_load(fork, "/nowhere"), GIST_NOT_FOUND);
+  EXPECT_EQ(gist_session_position(fork), 0);
+  EXPECT_EQ(gist_session_save(fork, nullptr), GIST_BAD_ARGUMENT);
+  EXPECT_EQ(gist_session_load(nullptr, path.c_str()), GIST_BAD_ARGUMENT);
+  EXPECT_EQ(gist_session_fork(session, nullptr), GIST_BAD_ARGUMENT);
+  gist_session_free(fork);
+}
+
 // The callback can stop, and the result says that it did.
 TEST_F(CApi, EmbedAndGenerate) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);

@@ -173,7 +173,7 @@ TEST_F(PoolTest, PrefixesAreTakenOver) {
   std::vector<int32_t> prompt = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   add(prompt, 2);
   finish();
-  EXPECT_EQ(pool->counters().kept, 1);
+  EXPECT_EQ(pool->counters().kept, 2);
   EXPECT_EQ(pool->counters().prefixTokens, 0u);
   std::vector<int32_t> other = prompt;
   other.back() = 77; // Behind the second chunk.
@@ -213,6 +213,60 @@ TEST_F(PoolTest, KeptStatesGiveWay) {
   add({7}, 30);
   EXPECT_EQ(pool->counters().kept, 0);
   EXPECT_EQ(pool->counters().stateBytes, 2 * kEach);
+}
+
+// What many prompts leave is bounded, and the last used stays.
+TEST_F(PoolTest, PrefixesAreBounded) {
+  open({.context = 64, .sequences = 3, .chunk = 4, .prefixes = 1});
+  uint64_t limit = 0;
+  ASSERT_TRUE(pool->stateBytes(64, limit).ok());
+  const std::vector<int32_t> often = {1, 2, 3, 4, 5};
+  add(often, 1);
+  finish();
+  for (int32_t i = 0; i < 100; ++i) {
+    add({100 + i, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
+    add(often, 1);
+    finish();
+    EXPECT_LE(pool->counters().stateBytes, limit);
+    EXPECT_GE(pool->counters().kept, 2);
+  }
+  EXPECT_EQ(pool->counters().prefixTokens, 100u * 4);
+  // The first of the others is forgotten, the last is not.
+  add({100, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
+  finish();
+  EXPECT_EQ(pool->counters().prefixTokens, 100u * 4);
+  add({199, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
+  finish();
+  EXPECT_EQ(pool->counters().prefixTokens, 100u * 4 + 8);
+}
+
+// A state that cannot go back is kept as a whole: after the last chunk of a
+// prompt, and where prompts part.
+TEST_F(PoolTest, PrefixesOfPlans) {
+  ModuleSpec &spec = model.writer.spec;
+  for (BufferSpec &buffer : spec.buffers)
+    if (buffer.name == "cache") {
+      buffer.zeroOnReset = true;
+      buffer.size = spec.addConstant(256 * 4 * TinyModel::kWidth);
+      buffer.shape[0] = spec.addConstant(256);
+    }
+  open({.context = 128, .sequences = 3, .memory = 1 << 20, .chunk = 4});
+  std::vector<int32_t> a = {9, 8, 7, 6, 5, 4, 3, 2, 10, 11, 12, 13, 14};
+  std::vector<int32_t> b = a, c = a, longer = a;
+  std::fill(b.begin() + 8, b.end(), 20);
+  std::fill(c.begin() + 8, c.end(), 30);
+  longer.insert(longer.end(), {15, 16, 17});
+  auto write = [&](const std::vector<int32_t> &prompt) {
+    uint64_t before = pool->counters().prefixTokens;
+    SequenceId id = add(prompt, 5);
+    EXPECT_EQ(finish()[id], expected(prompt, 5));
+    return pool->counters().prefixTokens - before;
+  };
+  EXPECT_EQ(write(a), 0u);
+  EXPECT_EQ(write(longer), 12u); // A second turn.
+  EXPECT_EQ(write(b), 0u);       // It begins alike, but no state is there;
+  EXPECT_EQ(write(c), 8u);       // now one is.
+  EXPECT_EQ(write(b), 12u);
 }
 
 TEST_F(PoolTest, Logprobs) {

@@ -141,8 +141,6 @@ TEST(ServingRequests, DefaultsAreThoseOfTheApi) {
 
 TEST(ServingRequests, RefusesWhatItCannotDo) {
   const std::pair<const char *, const char *> kCases[] = {
-      {R"(,"tools":[{"type":"function","function":{"name":"f"}}])", "tools"},
-      {R"(,"tool_choice":"auto")", "tool_choice"},
       {R"(,"functions":[{}])", "functions"},
       {R"(,"modalities":["text","audio"])", "modalities"},
       {R"(,"web_search_options":{})", "web_search_options"}};
@@ -155,6 +153,134 @@ TEST(ServingRequests, RefusesWhatItCannotDo) {
   }
   EXPECT_EQ(chatError(R"(,"colour":1)").code, "unknown_parameter");
   EXPECT_EQ(chatError(R"(,"colour":null)").code, "unknown_parameter");
+}
+
+TEST(ServingRequests, ReadsTools) {
+  const std::string tools =
+      R"(,"tools":[{"type":"function","function":{"name":"look_up","strict":true,
+         "description":"Looks","parameters":{"type":"object"}}},
+         {"type":"function","function":{"name":"end"}}])";
+  auto read = [&](const std::string &fields, const std::string &messages = "") {
+    ChatRequest request;
+    ApiError error = readWith(readChat,
+                              R"({"messages":[{"role":"user","content":"Hi"})" +
+                                  messages + "]" + fields + "}",
+                              request);
+    EXPECT_TRUE(error.ok()) << error.message;
+    return request;
+  };
+  ToolSet set = read(tools).tools;
+  EXPECT_EQ(set.tools.size(), 2u);
+  EXPECT_FALSE(set.isForced);
+  EXPECT_TRUE(set.has("end"));
+  EXPECT_FALSE(set.has("en"));
+  EXPECT_EQ(set.tools[0].dump(),
+            R"({"type":"function","function":{"name":"look_up",)"
+            R"("description":"Looks","parameters":{"type":"object"}}})");
+  EXPECT_TRUE(read(tools + R"(,"tool_choice":"none")").tools.empty());
+  EXPECT_FALSE(read(tools + R"(,"tool_choice":"auto")").tools.isForced);
+  EXPECT_TRUE(read(tools + R"(,"tool_choice":"required")").tools.isForced);
+  set = read(tools + R"(,"tool_choice":{"type":"function",
+                        "function":{"name":"end"}})")
+            .tools;
+  EXPECT_TRUE(set.isForced);
+  EXPECT_EQ(set.only, "end");
+  EXPECT_TRUE(read(R"(,"tool_choice":"auto")").tools.empty());
+  // Arguments are objects for templates; what is no JSON stays a text.
+  ChatRequest request = read(tools, R"(,{"role":"assistant","content":null,
+      "tool_calls":[{"id":"c1","type":"function",
+                     "function":{"name":"end","arguments":"{\"a\": 1}"}},
+                    {"function":{"name":"end","arguments":"{"}}]},
+      {"role":"tool","tool_call_id":"c1","content":"done"})");
+  EXPECT_EQ(request.messages[1].toolCalls,
+            R"([{"id":"c1","type":"function","function":{"name":"end",)"
+            R"("arguments":{"a":1}}},{"id":"","type":"function",)"
+            R"("function":{"name":"end","arguments":"{"}}])");
+  EXPECT_EQ(request.messages[2].role, "tool");
+
+  for (const char *bad :
+       {R"(,"tools":{})", R"(,"tools":[{}])", R"(,"tools":[5])",
+        R"(,"tools":[{"type":"retrieval"}])",
+        R"(,"tools":[{"type":"function","function":{}}])",
+        R"(,"tools":[{"type":"function","function":{"name":"a b"}}])",
+        R"(,"tools":[{"type":"function","function":{"name":"a","x":1}}])",
+        R"(,"tools":[{"type":"function",
+            "function":{"name":"a","parameters":[]}}])",
+        R"(,"tool_choice":"required")", R"(,"tool_choice":"maybe")",
+        R"(,"tool_choice":{"type":"function","function":{"name":"a"}})"}) {
+    ApiError error = chatError(bad);
+    EXPECT_EQ(error.status, 400) << bad;
+    EXPECT_TRUE(error.param.starts_with("tool")) << bad << error.param;
+  }
+  EXPECT_EQ(
+      chatError(tools + R"(,"response_format":{"type":"json_object"})").param,
+      "response_format");
+}
+
+namespace {
+/// What a reader makes of a text in pieces of so many bytes.
+struct ReadText {
+  std::string content;
+  std::vector<ToolCall> calls;
+};
+} // namespace
+
+static ReadText readInPieces(const std::string &text, size_t size) {
+  static const ToolSet tools = [] {
+    ToolSet set;
+    for (const char *name : {"f", "g"})
+      set.tools.push_back({{"function", {{"name", name}}}});
+    return set;
+  }();
+  ToolCallReader reader(tools);
+  ReadText result;
+  for (size_t i = 0; i < text.size(); i += size)
+    result.content += reader.push(text.substr(i, size), result.calls);
+  result.content += reader.finish(result.calls);
+  return result;
+}
+
+TEST(ServingRequests, FindsToolCalls) {
+  const std::string f = R"(<tool_call>
+{"name": "f", "arguments": {"a": "</tool", "b": [1, 2]}}
+</tool_call>)";
+  const std::string g = R"(<tool_call>{"name":"g"}</tool_call>)";
+  for (size_t size : {1, 2, 3, 7, 1000}) {
+    ReadText read = readInPieces("Let me see: " + f + "\n" + g + "\n", size);
+    EXPECT_EQ(read.content, "Let me see: ");
+    ASSERT_EQ(read.calls.size(), 2u);
+    EXPECT_EQ(read.calls[0].name, "f");
+    EXPECT_EQ(read.calls[0].arguments, R"({"a":"</tool","b":[1,2]})");
+    EXPECT_EQ(read.calls[1].name, "g");
+    EXPECT_EQ(read.calls[1].arguments, "{}");
+    // One that the model did not close.
+    read = readInPieces(f.substr(0, f.size() - 12), size);
+    EXPECT_EQ(read.content, "");
+    EXPECT_EQ(read.calls.size(), 1u);
+    // One without what stands around it, if it is the whole answer.
+    read = readInPieces(R"({"name": "g", "arguments": {"a": 1}})", size);
+    EXPECT_EQ(read.content, "");
+    ASSERT_EQ(read.calls.size(), 1u);
+    EXPECT_EQ(read.calls[0].arguments, R"({"a":1})");
+    // What is no call stays text.
+    for (const char *other :
+         {"", "plain <b> text <tool", "<tool_call>", "<tool_call>{</tool_call>",
+          R"(<tool_call>{"name":"h"}</tool_call> and)",
+          R"(<tool_call>{"name":"f","arguments":3}</tool_call>)",
+          "<tool_call>[1]</tool_call><tool_call>", "a < b </tool_call>",
+          R"({"name":"h"})", R"({"name":"f"} and)", R"(a {"name":"f"})", "{",
+          " "}) {
+      read = readInPieces(other, size);
+      EXPECT_EQ(read.content, other);
+      EXPECT_TRUE(read.calls.empty());
+    }
+  }
+}
+
+TEST(ServingRequests, ToolsNeedATemplateThatHasThem) {
+  EXPECT_TRUE(checkToolTemplate("{% if tools %}<tool_call>").ok());
+  EXPECT_EQ(checkToolTemplate("{{ messages }}").code, "unsupported_parameter");
+  EXPECT_EQ(checkToolTemplate("").param, "tools");
 }
 
 TEST(ServingRequests, ReadsFormats) {
@@ -345,7 +471,11 @@ TEST(ServingRequests, RefusesOddMessages) {
         R"({"messages":["Hi"]})", R"({"messages":[{"role":"user"}]})",
         R"({"messages":[{"content":"Hi"}]})",
         R"({"messages":[{"role":"king","content":"Hi"}]})",
-        R"({"messages":[{"role":"tool","content":"Hi"}]})",
+        R"({"messages":[{"role":"user","content":"Hi","tool_calls":[{}]}]})",
+        R"({"messages":[{"role":"assistant","tool_calls":[{}]}]})",
+        R"({"messages":[{"role":"assistant","tool_calls":[]}]})",
+        R"({"messages":[{"role":"assistant","tool_calls":7}]})",
+        R"({"messages":[{"role":"function","content":"Hi"}]})",
         R"({"messages":[{"role":"user","content":5}]})",
         R"({"messages":[{"role":"user","content":[{"type":"image_url"}]}]})",
         R"({"messages":[{"role":"user","content":[{"type":"text"}]}]})",

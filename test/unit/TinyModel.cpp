@@ -89,8 +89,13 @@ static TokenizerSpec byteTokenizer() {
   spec.eos = TinyModel::kEnd;
   spec.pad = 260;
   spec.stop = {TinyModel::kEnd};
-  spec.chatTemplate = "{% for message in messages %}<|{{ message.role }}|>"
-                      "{{ message.content }}<|end|>{% endfor %}"
+  spec.chatTemplate = "{% if tools %}<|system|>{{ tools | tojson }}<|end|>"
+                      "{% endif %}"
+                      "{% for message in messages %}<|{{ message.role }}|>"
+                      "{{ message.content }}"
+                      "{% for call in message.tool_calls or [] %}<tool_call>"
+                      "{{ call.function | tojson }}</tool_call>{% endfor %}"
+                      "<|end|>{% endfor %}"
                       "{% if add_generation_prompt %}<|assistant|>{% endif %}";
   return spec;
 }

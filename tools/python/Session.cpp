@@ -44,6 +44,17 @@ struct State {
   std::shared_ptr<Drafter> drafter;      ///< null: none
   std::shared_ptr<const TokenTrie> trie; ///< made for the first grammar
   std::mutex mutex;
+  // What it was made with.
+  std::string kind;
+  DeviceOptions deviceOptions;
+  SessionOptions options;
+
+  Status open() {
+    GIST_TRY(openDevice(kind, deviceOptions, device));
+    GIST_TRY(Session::create(model.module, *device, options, session));
+    conversation = std::make_unique<Conversation>(*session);
+    return {};
+  }
 };
 
 /// A session of Python. Closed, it has no state.
@@ -82,20 +93,41 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
                                  int index) {
   auto state = std::make_shared<State>();
   state->model = model;
-  DeviceOptions options{
+  state->kind = kind;
+  state->deviceOptions = {
       .threads = threads, .index = index, .library = getString(library)};
-  work(*state, [&]() -> Status {
-    GIST_TRY(openDevice(kind, options, state->device));
-    SessionOptions sessionOptions;
-    sessionOptions.context = context;
-    sessionOptions.chunk = chunk;
-    sessionOptions.trust = model.isTrusted;
-    GIST_TRY(Session::create(model.module, *state->device, sessionOptions,
-                             state->session));
-    state->conversation = std::make_unique<Conversation>(*state->session);
-    return {};
+  state->options.context = context;
+  state->options.chunk = chunk;
+  state->options.trust = model.isTrusted;
+  work(*state, [&] { return state->open(); });
+  return {std::move(state)};
+}
+
+/// Another session that has seen the same.
+static SessionHandle forkSession(const SessionHandle &handle) {
+  std::shared_ptr<State> from = needState(handle);
+  auto state = std::make_shared<State>();
+  state->model = from->model;
+  state->kind = from->kind;
+  state->deviceOptions = from->deviceOptions;
+  state->options = from->options;
+  work(*from, [&]() -> Status {
+    GIST_TRY(state->open());
+    return state->conversation->takeOver(*from->conversation);
   });
   return {std::move(state)};
+}
+
+static void saveSession(const SessionHandle &handle, const nb::bytes &path) {
+  std::shared_ptr<State> state = needState(handle);
+  std::string name = getString(path);
+  work(*state, [&] { return state->conversation->save(name); });
+}
+
+static void loadSession(const SessionHandle &handle, const nb::bytes &path) {
+  std::shared_ptr<State> state = needState(handle);
+  std::string name = getString(path);
+  work(*state, [&] { return state->conversation->load(name); });
 }
 
 /// In the order of OPTIONS in gist/_options.py.
@@ -470,6 +502,9 @@ void python::addSession(nb::module_ &m) {
       .def("reset", reset)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)
+      .def("fork", forkSession)
+      .def("save", saveSession)
+      .def("load", loadSession)
       .def("draft_by", draftBy, nb::arg().none())
       .def("describe", describe)
       .def("close", [](SessionHandle &handle) { handle.state.reset(); });

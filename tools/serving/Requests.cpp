@@ -234,26 +234,37 @@ static ApiError readMessage(const Json &value, const std::string &where,
   const Json *content = fields.find("content");
   // Templates do not use the name.
   fields.ignore({"name"});
-  fields.refuse("tool_calls", "models here call no tools", Json::array());
-  fields.refuse("function_call", "models here call no functions");
-  fields.refuse("tool_call_id", "models here call no tools");
+  const Json *calls = fields.find("tool_calls");
+  bool hasCalls = calls && !calls->empty();
+  fields.refuse("function_call", "'tool_calls' has its place");
+  if (hasCalls && message.role != "assistant")
+    fields.fail(ApiError::invalid(where + ".tool_calls",
+                                  "'" + where +
+                                      ".tool_calls' is of a message "
+                                      "that is not the assistant's."));
+  // Templates put results in the order of the messages.
+  fields.ignore({"tool_call_id"});
   fields.refuse("refusal", "refusals are plain text here");
   fields.refuse("audio", "models here read text alone");
   fields.ignore({"annotations"}); // Of an answer that comes back.
   GIST_SERVE_TRY(fields.finish());
-  if (message.role == "tool" || message.role == "function")
-    return ApiError::unsupported(where + ".role",
-                                 "'" + where + ".role' is '" + message.role +
-                                     "'; models here call no tools.");
+  if (hasCalls) {
+    Json list;
+    GIST_SERVE_TRY(readToolCalls(*calls, where + ".tool_calls", list));
+    message.toolCalls = writeJson(list);
+  }
   // The newer name of the same.
   if (message.role == "developer")
     message.role = "system";
   if (message.role != "system" && message.role != "user" &&
-      message.role != "assistant")
+      message.role != "assistant" && message.role != "tool")
     return ApiError::invalid(where + ".role",
                              "'" + where +
-                                 ".role' is not 'system', 'developer', 'user' "
-                                 "or 'assistant'.");
+                                 ".role' is not 'system', 'developer', 'user', "
+                                 "'assistant' or 'tool'.");
+  // A call alone needs no text.
+  if (!content && hasCalls)
+    return {};
   if (!content)
     return ApiError::invalid(where + ".content",
                              "'" + where + "' has no 'content'.");
@@ -292,11 +303,13 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
         "top_logprobs", "'top_logprobs' needs 'logprobs' to be true."));
   if (wanted)
     request.logprobs = static_cast<int32_t>(top.value_or(0));
-  fields.refuse("tools", "models here call no tools", Json::array());
-  fields.refuse("tool_choice", "models here call no tools", "none");
-  fields.refuse("functions", "models here call no functions", Json::array());
-  fields.refuse("function_call", "models here call no functions", "none");
+  fields.fail(readTools(fields, request.tools));
+  fields.refuse("functions", "'tools' has its place", Json::array());
+  fields.refuse("function_call", "'tool_choice' has its place", "none");
   readFormat(fields, request.grammar);
+  if (!request.tools.empty() && request.grammar)
+    fields.fail(ApiError::unsupported(
+        "response_format", "'response_format' is not supported with 'tools'."));
   fields.refuse("modalities", "answers are text alone", Json::array({"text"}));
   fields.refuse("audio", "answers are text alone");
   fields.refuse("web_search_options", "this server searches nothing");

@@ -15,6 +15,7 @@
 #define GIST_TOOLS_SERVING_REQUESTS_H
 
 #include "tools/serving/Json.h"
+#include "tools/serving/Tools.h"
 
 #include "runtime/grammar/Grammar.h"
 #include "runtime/session/Sampler.h"
@@ -60,6 +61,7 @@ struct TextRequest {
 
 struct ChatRequest : TextRequest {
   std::vector<ChatMessage> messages;
+  ToolSet tools;
 };
 
 struct CompletionRequest : TextRequest {

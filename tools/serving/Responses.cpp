@@ -58,6 +58,16 @@ static std::string makeId(const char *prefix) {
   return text;
 }
 
+Json serve::toolCallBody(const ToolCall &call, size_t index, bool isChunk) {
+  Json body = Json::object();
+  if (isChunk)
+    body["index"] = index;
+  body["id"] = makeId("call_");
+  body["type"] = "function";
+  body["function"] = {{"name", call.name}, {"arguments", call.arguments}};
+  return body;
+}
+
 AnswerHead AnswerHead::make(bool isChat, const std::string &model) {
   auto now = std::chrono::system_clock::now().time_since_epoch();
   return {isChat, makeId(isChat ? "chatcmpl-" : "cmpl-"), model,

@@ -15,6 +15,7 @@
 #include "tools/serving/ApiError.h"
 #include "tools/serving/Json.h"
 #include "tools/serving/Models.h"
+#include "tools/serving/Tools.h"
 
 #include <cstdint>
 #include <string>
@@ -41,6 +42,9 @@ struct AnswerHead {
   /// The fields in front of all others.
   Json fields(bool isChunk) const;
 };
+
+/// A call of a tool; `index` counts those of an answer.
+Json toolCallBody(const ToolCall &call, size_t index, bool isChunk);
 
 /// The name of a reason for clients: "stop" or "length".
 const char *finishText(FinishReason reason);

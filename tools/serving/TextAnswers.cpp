@@ -65,18 +65,17 @@ ApiError Api::makeJob(const TextRequest &request, size_t index,
   return {};
 }
 
-/// Holds the answer of a job to what the request asks for.
-static ApiError useGrammar(const TextRequest &request, const Model &model,
-                           Job &job) {
+/// Holds the answer of a job to what the request asks for in the field `name`.
+static ApiError useGrammar(const TextRequest &request, const char *name,
+                           const Model &model, Job &job) {
   if (!request.grammar)
     return {};
   Status status = TokenGrammar::create(
       *request.grammar, model.tokenizer, model.trie, model.endTokens,
       /*startsText=*/!job.continuesText, job.request.sampler.grammar);
-  return status.ok()
-             ? ApiError()
-             : ApiError::invalid("response_format",
-                                 "'response_format': " + status.text + ".");
+  return status.ok() ? ApiError()
+                     : ApiError::invalid(name, "'" + std::string(name) +
+                                                   "': " + status.text + ".");
 }
 
 /// Copies the last job, so that there are `count` of it. Each draws by a seed
@@ -97,6 +96,12 @@ public:
       : model(model), isChat(isChat), wantsLogprobs(wantsLogprobs),
         lists(model.tokenizer) {}
 
+  /// Calls of these tools are told from the text.
+  void useTools(std::shared_ptr<const ToolSet> tools) {
+    toolSet = std::move(tools);
+    reader.emplace(*toolSet);
+  }
+
   /// The prompt is part of the answer; its probabilities come with events.
   void echo(const std::string &text, const std::vector<int32_t> &tokens,
             bool withLogprobs) {
@@ -111,7 +116,7 @@ public:
     for (const TokenLogprobs &logprobs : event.prompt)
       if (nextPrompt < promptTokens.size())
         addPromptToken(&logprobs);
-    pending += event.text;
+    pending += reader ? reader->push(event.text, calls) : event.text;
     if (event.token >= 0) {
       ++written;
       logprobSum += static_cast<double>(event.logprobs.logprob);
@@ -125,12 +130,19 @@ public:
         lists.add(event.token, &event.logprobs, event.text);
       hasLogprobs = true;
     }
-    if (event.finished)
-      reason = finishText(event.reason);
+    if (!event.finished)
+      return;
+    if (reader)
+      pending += reader->finish(calls);
+    reason = finishText(event.reason);
+    if (given + calls.size() > 0 && event.reason == FinishReason::EndToken)
+      reason = "tool_calls";
   }
 
   /// Whether there is something to send.
-  bool hasNews() const { return !pending.empty() || hasLogprobs; }
+  bool hasNews() const {
+    return !pending.empty() || hasLogprobs || !calls.empty();
+  }
 
   /// What came since the last call, as the field `choices`.
   Json choice(size_t index, bool isChunk, bool isLast) {
@@ -138,14 +150,11 @@ public:
     if (!isChat)
       result["text"] = std::move(pending);
     else if (!isChunk)
-      result["message"] = {{"role", "assistant"},
-                           {"content", std::move(pending)},
-                           {"refusal", nullptr}};
-    else if (pending.empty())
-      result["delta"] = Json::object();
+      result["message"] = wholeMessage();
     else
-      result["delta"] = {{"content", std::move(pending)}};
+      result["delta"] = delta();
     pending.clear();
+    calls.clear();
     result["logprobs"] = nullptr;
     if (wantsLogprobs && isChat && (hasLogprobs || !isChunk))
       result["logprobs"] = {{"content", std::move(chatLogprobs)},
@@ -165,6 +174,32 @@ public:
   }
 
 private:
+  Json callList(bool isChunk) {
+    Json list = Json::array();
+    for (const ToolCall &call : calls)
+      list.push_back(toolCallBody(call, given++, isChunk));
+    return list;
+  }
+  Json wholeMessage() {
+    Json message = {{"role", "assistant"},
+                    {"content", std::move(pending)},
+                    {"refusal", nullptr}};
+    if (calls.empty())
+      return message;
+    // Nothing but calls: no text, rather than an empty one.
+    if (message["content"] == "")
+      message["content"] = nullptr;
+    message["tool_calls"] = callList(/*isChunk=*/false);
+    return message;
+  }
+  Json delta() {
+    Json parts = Json::object();
+    if (!pending.empty())
+      parts["content"] = std::move(pending);
+    if (!calls.empty())
+      parts["tool_calls"] = callList(/*isChunk=*/true);
+    return parts;
+  }
   void addPromptToken(const TokenLogprobs *logprobs) {
     int32_t token = promptTokens[nextPrompt++];
     lists.add(token, logprobs,
@@ -175,6 +210,10 @@ private:
   const Model &model;
   bool isChat, wantsLogprobs, hasLogprobs = false;
   std::string pending; ///< not sent yet
+  std::shared_ptr<const ToolSet> toolSet;
+  std::optional<ToolCallReader> reader; ///< none: there are no tools
+  std::vector<ToolCall> calls;          ///< not sent yet
+  size_t given = 0;                     ///< calls that were
   Json chatLogprobs = Json::array();
   CompletionLogprobs lists;
   std::vector<int32_t> promptTokens;
@@ -335,8 +374,19 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   size_t index = 0;
   GIST_SERVE_TRY(findWriter(request.model, index));
   const Model &model = *engine.models()[index];
+  std::string tools;
+  if (!request.tools.empty()) {
+    GIST_SERVE_TRY(checkToolTemplate(model.tokenizer.spec().chatTemplate));
+    tools = writeJson(request.tools.tools);
+  }
+  if (request.tools.isForced) {
+    auto grammar = std::make_shared<Grammar>();
+    GIST_SERVE_TRY(makeToolGrammar(request.tools, *grammar));
+    request.grammar = std::move(grammar);
+  }
   std::vector<int32_t> tokens;
-  if (Status status = encodeChat(model.tokenizer, request.messages, tokens);
+  if (Status status = encodeChat(model.tokenizer, request.messages, tokens,
+                                 /*addGenerationPrompt=*/true, tools);
       !status.ok())
     return ApiError::invalid(
         "messages",
@@ -348,10 +398,14 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
                          INT32_MAX, clientOf(from), jobs[0]));
   // An answer does not go on with the text of the prompt.
   jobs[0].continuesText = false;
-  GIST_SERVE_TRY(useGrammar(request, model, jobs[0]));
+  GIST_SERVE_TRY(
+      useGrammar(request, request.tools.isForced ? "tools" : "response_format",
+                 model, jobs[0]));
   repeatJob(static_cast<size_t>(request.answers), jobs);
-  std::vector<Growing> answers(
-      jobs.size(), Growing(model, /*isChat=*/true, request.logprobs >= 0));
+  Growing answer(model, /*isChat=*/true, request.logprobs >= 0);
+  if (!request.tools.empty())
+    answer.useTools(std::make_shared<const ToolSet>(std::move(request.tools)));
+  std::vector<Growing> answers(jobs.size(), answer);
   std::shared_ptr<Ticket> ticket;
   GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 

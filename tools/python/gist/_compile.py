@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from . import _runtime
 from ._errors import CompileError, Error, FileMissingError
-from ._model import Model, load, to_path
+from ._model import Model, load
+from ._options import to_path
 
 # What gist-compile writes before the sentences that it prints.
 _ERROR = "gist-compile: error: "

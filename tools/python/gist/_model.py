@@ -24,6 +24,7 @@ from ._options import (
     draws,
     named_options,
     to_messages,
+    to_path,
     to_tokens,
     to_utf8,
 )
@@ -31,14 +32,6 @@ from ._session import Session, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-def to_path(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file's name."""
-    name = os.fsencode(path)
-    if b"\0" in name:
-        raise ValueError("the name of a file has a null byte")
-    return name
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False, target: str = "cpu") -> Model:

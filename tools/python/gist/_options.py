@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import numbers
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
@@ -177,6 +178,14 @@ def option_values(options: GenerateOptions) -> tuple[Any, ...]:
 
 #: For functions that draw an answer.
 draws = named_options(GenerateOptions, _DEFAULTS)
+
+
+def to_path(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file's name."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("the name of a file has a null byte")
+    return name
 
 
 def to_utf8(text: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from ._options import (
     draws,
     option_values,
     to_messages,
+    to_path,
     to_tokens,
     to_utf8,
 )
@@ -196,6 +198,25 @@ class Session(_Closing):
         can only be reset.
         """
         self._native.rewind(position)
+
+    def fork(self) -> Session:
+        """A session of its own that has seen what this one has; both go on apart.
+
+        It has no drafts. Ends a stream that is not finished.
+        """
+        return Session(self._native.fork(), self._model)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what the session has seen to a file."""
+        self._native.save(to_path(path))
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """The session has then seen what another of the same model has saved.
+
+        Modules with a plan need a model that was loaded with `trust=True`: their
+        state steers kernels. After an error the session has seen nothing.
+        """
+        self._native.load(to_path(path))
 
     @property
     def tokens(self) -> Tokens:
