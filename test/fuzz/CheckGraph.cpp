@@ -104,7 +104,7 @@ void Check::lower(ModuleOp module, const compile::Options &target,
   progress.tellWarnings([](const std::string &) {});
   compile::Diagnostics diagnostics(context, progress);
   // A third of the time is for verifying passes one by one.
-  compile::Stages stages{progress, diagnostics, compile::StageDump(""),
+  compile::Stages stages{progress, diagnostics, compile::StageDump("", ""),
                          /*verifiesPasses=*/seed / 4 % 16 == 0};
   std::vector<compile::Target> targets;
   Status status = compile::findTargets(target, targets);
