@@ -295,10 +295,14 @@ protected:
 
 // Another kind of file gets a plain answer.
 TEST_F(DamagedModule, NotAModule) {
+  content = "ELF and so on";
+  EXPECT_EQ(message(), "the file is not a gist module");
+  // A file that a cure is known for is named.
   content = "GGUF and so on";
-  EXPECT_EQ(message(), "the file is not a gist module");
+  EXPECT_EQ(message(), "the file is a GGUF model; 'gist-compile MODEL' makes a "
+                       "module of it");
   content.clear();
-  EXPECT_EQ(message(), "the file is not a gist module");
+  EXPECT_EQ(message(), "the file is empty");
 }
 
 // The sentence says what to do.
