@@ -1,5 +1,4 @@
-//===- DraftGovernor.cpp - How many tokens to draft
-//------------------------===//
+//===- DraftGovernor.cpp - How many tokens to draft -----------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

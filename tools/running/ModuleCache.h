@@ -7,7 +7,7 @@
 //
 // A model file or folder can be named where a module is expected. It is
 // compiled the first time, and the module is kept: by what the model's files
-// contain, by the machine, by the compiler and by its options. The modules that
+// contain, by the machine and by the compiler. The modules that
 // were not used for longest are removed when all together are too large.
 //
 // A cached module runs because the compiler noted it as known
