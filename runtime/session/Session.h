@@ -194,8 +194,8 @@ private:
           const SessionOptions &options);
   Status initialize();
   Status allocateBuffers();
-  /// Where what the session has seen is.
-  Status findState(std::vector<MemoryMap::Range> &pieces) const;
+  /// Where the first `rows` tokens of the state are.
+  Status findState(int64_t rows, std::vector<MemoryMap::Range> &pieces) const;
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
   Status choosePrefill();

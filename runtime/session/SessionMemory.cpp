@@ -167,33 +167,35 @@ Status Session::rewind(int64_t position) {
   return {};
 }
 
-Status Session::findState(std::vector<MemoryMap::Range> &pieces) const {
+Status Session::findState(int64_t rows,
+                          std::vector<MemoryMap::Range> &pieces) const {
   GIST_TRY(refuseRanks("taking a state out of its session"));
   StateLayout layout;
   GIST_TRY(StateLayout::create(*source, layout));
-  return layout.findPieces(map.buffers, context, 0, past, pieces);
+  return layout.findPieces(map.buffers, context, 0, rows, pieces);
 }
 
 Status Session::takeState(Session &other) try {
+  GIST_TRY(refuseRanks("taking over a state"));
   if (other.source != source || other.context != context)
     return Status::error(Code::BadArgument,
                          "a session takes state only from a session of the "
                          "same module and capacity");
   GIST_TRY(reset());
-  std::vector<MemoryMap::Range> from, to;
-  GIST_TRY(other.findState(from));
-  past = other.past;
-  Status status = findState(to);
-  past = 0;
-  GIST_TRY(status);
   GIST_TRY(other.device.synchronize());
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
   std::vector<uint8_t> content;
-  for (size_t i = 0; i < from.size(); ++i) {
+  // All of it: entries that were called by name leave rows behind those that
+  // the session has read.
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind != BufferKind::State)
+      continue;
     // Through the host: the two devices may have no direct connection.
-    content.resize(from[i].size);
-    GIST_TRY(
-        other.device.download(from[i].address, content.data(), content.size()));
-    GIST_TRY(device.upload(to[i].address, {content.data(), content.size()}));
+    content.resize(state[i].size());
+    GIST_TRY(other.device.download(other.state[i].address(), content.data(),
+                                   content.size()));
+    GIST_TRY(device.upload(state[i].address(), {content.data(), content.size()})
+                 .in(buffers[i].name));
     GIST_TRY(device.synchronize()); // It is copied when `content` changes.
   }
   past = other.past;

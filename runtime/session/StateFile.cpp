@@ -46,7 +46,7 @@ Status Session::saveState(const std::string &path,
                          "%" PRId64,
                          tokens.size(), past);
   std::vector<MemoryMap::Range> pieces;
-  GIST_TRY(findState(pieces));
+  GIST_TRY(findState(past, pieces));
   GIST_TRY(device.synchronize());
   StateHeader header;
   header.tokens = past;
@@ -131,10 +131,7 @@ Status Session::loadState(const std::string &path,
         "--trust (in C gist_module_trust, in Python trust=True)",
         path.c_str());
   std::vector<MemoryMap::Range> pieces;
-  past = static_cast<int64_t>(seen.size());
-  Status status = findState(pieces);
-  past = 0;
-  GIST_TRY(status);
+  GIST_TRY(findState(static_cast<int64_t>(seen.size()), pieces));
   uint64_t size = 0;
   for (const MemoryMap::Range &piece : pieces)
     size += piece.size;
