@@ -34,7 +34,6 @@ static void multiplyPanels(const float *x, const float *y, Eigen::Index depth,
   for (Eigen::Index i = 0; i < depth; ++i) {
     Lanes row;
     std::memcpy(&row, y + i * kTileColumns, sizeof(row));
-#pragma unroll
     for (Eigen::Index j = 0; j < kTileRows; ++j)
       sums[j] += x[i * kTileRows + j] * row;
   }
