@@ -127,7 +127,8 @@ def test_bad_graph(tmp_path):
 
 def test_no_compiler():
     """The package of the runtime alone says what to do without gist-compile."""
-    program = "import sys; sys.modules['gist._compiler'] = None; import gist; gist.compile('m.gguf')"
+    program = ("import sys; sys.modules['gist._compiler'] = None; import gist; "
+               f"gist.compile({str(MODELS / 'llama')!r})")
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                            env={**os.environ, "PATH": "/nowhere"}, check=False)
     assert ended.returncode == 1
