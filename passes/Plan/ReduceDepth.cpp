@@ -356,7 +356,8 @@ FailureOr<Value> DepthReducer::pickNeurons(Value value, int64_t layer,
 }
 
 LinearInput *DepthReducer::findNeurons(int64_t number) {
-  // What chooses experts has a number for each of them, and is no such block.
+  // What chooses experts has a number for each of them, and is not such a
+  // block.
   auto *found = llvm::find_if(linears, [&](const LinearInput &input) {
     return input.layer == number && input.group == LinearGroup::Down &&
            getWidth(input.linears.front().product->getResult(0)) ==

@@ -22,7 +22,7 @@ namespace gist {
 /// serves a session or a pool.
 class DraftGovernor {
 public:
-  /// Rows of calls with drafts. What they take is no straight line: kernels
+  /// Rows of calls with drafts. What they take does not grow in a line: kernels
   /// have tiles, and sixteen rows may cost little more than two.
   static constexpr std::array<size_t, 4> kSizes = {2, 4, 8, 16};
   /// Rows of one call at most: where `short` ends, and products get tiles.

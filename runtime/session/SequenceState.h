@@ -51,7 +51,7 @@ private:
     uint32_t buffer = 0;
     uint64_t blocks = 1, rowBytes = 0;
     uint64_t positions = 0; ///< 0: as many as the sequence can hold
-    bool isKnown = false;   ///< false: the buffer is no rows by position
+    bool isKnown = false;   ///< false: the buffer is not rows by position
   };
 
   const Module *module = nullptr;

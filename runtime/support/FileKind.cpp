@@ -16,6 +16,8 @@ const char *gist::explainKind(Bytes file) {
     std::string_view begin;
     const char *explanation;
   };
+  static constexpr const char *kWebPage =
+      "the file is a web page, not what was to be fetched from it";
   // The first that fits counts.
   static constexpr Kind kKinds[] = {
       {"version https://git-lfs", "the file is a pointer of Git LFS, not the "
@@ -24,11 +26,9 @@ const char *gist::explainKind(Bytes file) {
       {"GGUF", "the file is a GGUF model; 'gist-compile MODEL' makes a module "
                "of it"},
       {"\x89GIST\r\n", "the file is a module already; 'gist-run' runs it"},
-      {"<!DOCTYPE", "the file is a web page, not what was to be fetched from "
-                    "it"},
-      {"<!doctype", "the file is a web page, not what was to be fetched from "
-                    "it"},
-      {"<html", "the file is a web page, not what was to be fetched from it"},
+      {"<!DOCTYPE", kWebPage},
+      {"<!doctype", kWebPage},
+      {"<html", kWebPage},
       {"PK\x03\x04", "the file is a ZIP archive, or weights of PyTorch; "
                      "expected a GGUF file or a folder with safetensors"},
   };

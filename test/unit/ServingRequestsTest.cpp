@@ -186,7 +186,7 @@ TEST(ServingRequests, ReadsTools) {
   EXPECT_TRUE(set.isForced);
   EXPECT_EQ(set.only, "end");
   EXPECT_TRUE(read(R"(,"tool_choice":"auto")").tools.empty());
-  // Arguments are objects for templates; what is no JSON stays a text.
+  // Arguments are objects for templates; what is not JSON stays a text.
   ChatRequest request = read(tools, R"(,{"role":"assistant","content":null,
       "tool_calls":[{"id":"c1","type":"function",
                      "function":{"name":"end","arguments":"{\"a\": 1}"}},
@@ -262,7 +262,7 @@ TEST(ServingRequests, FindsToolCalls) {
     EXPECT_EQ(read.content, "");
     ASSERT_EQ(read.calls.size(), 1u);
     EXPECT_EQ(read.calls[0].arguments, R"({"a":1})");
-    // What is no call stays text.
+    // What is not a call stays text.
     for (const char *other :
          {"", "plain <b> text <tool", "<tool_call>", "<tool_call>{</tool_call>",
           R"(<tool_call>{"name":"h"}</tool_call> and)",

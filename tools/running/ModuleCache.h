@@ -52,7 +52,8 @@ struct CacheEntry {
 Status cacheFolder(std::string &folder);
 /// Bytes that the modules may have together: GIST_CACHE_SIZE in GiB, or 32 GiB.
 Status cacheLimit(uint64_t &bytes);
-/// The modules, the one that was used last first. No folder is no module.
+/// The modules, the one that was used last first. Without a folder there are
+/// none.
 Status listCache(std::vector<CacheEntry> &entries);
 /// Removes modules until `limit` bytes are left, except the one at `keep`.
 Status trimCache(uint64_t limit, const std::string &keep);

@@ -133,12 +133,12 @@ ApiError serve::readToolCalls(const Json &value, const std::string &where,
     GIST_SERVE_TRY(call.finish());
     if (type != "function" || !function)
       return ApiError::invalid(name,
-                               "'" + name + "' is no call of a function.");
+                               "'" + name + "' is not a call of a function.");
     Fields parts(*function, name + ".function");
     std::string tool = parts.text("name").value_or("");
     std::string text = parts.text("arguments").value_or("{}");
     GIST_SERVE_TRY(parts.finish());
-    // A text that is no JSON is what a model wrote: it stays a text.
+    // A text that is not JSON is what a model wrote: it stays a text.
     Json arguments = text;
     (void)parseJson(text, arguments);
     result.push_back(
