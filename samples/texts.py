@@ -59,6 +59,17 @@ def sayings(folder):
                      for name in ("songs-poems", "cookie", "people"))
 
 
+def dictionary(folder):
+    text = unpack("dict-devil", "usr/share/dictd/devil.dict.dz", folder).decode(errors="replace")
+    return text[len(text) // 10:]
+
+
+def debian_policy(folder):
+    text = unpack("debian-policy", "usr/share/doc/debian-policy/policy.txt.gz", folder)
+    text = text.decode(errors="replace")
+    return text[len(text) // 10:]
+
+
 def debian_reference(folder):
     text = unpack("debian-reference-en", "usr/share/debian-reference/debian-reference.en.txt.gz", folder)
     text = text.decode(errors="replace")
@@ -83,6 +94,8 @@ TEXTS = {
     "calibration/prose.txt": debian_faq,
     "calibration/manual.txt": documentation,
     "calibration/sayings.txt": sayings,
+    "calibration/dictionary.txt": dictionary,
+    "calibration/policy.txt": debian_policy,
     "calibration/code.txt": library("argparse.py", "typing.py", "subprocess.py"),
     "calibration/code2.txt": library("asyncio/base_events.py", "datetime.py", "difflib.py"),
     "calibration/licence.txt": licences("GPL-3", "MPL-1.1"),

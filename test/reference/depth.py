@@ -41,12 +41,13 @@ def attend(q, k, v, rows):
     return out
 
 
-def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, product=product):
+def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, product=product,
+          seen=None):
     """Logits of every token; those of the bulk are not defined.
 
     `weights` by the short names of models.llama_weights, `maps` by the names of
     the file of maps, where W.tail are called 3.k.tail and 3.v.tail. `product`
-    multiplies rows with a weight.
+    multiplies rows with a weight. `seen` gets what each layer makes of its rows.
     """
     w = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     m = {name: np.asarray(value, np.float64) for name, value in maps.items()}
@@ -59,6 +60,7 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
     for n, kind in enumerate(kinds):
         h = rms_norm(x, w[f"{n}.attn_norm"], epsilon)
         k, v = product(h, w[f"{n}.k"]), product(h, w[f"{n}.v"])
+        values = {"x": x, "k": k.copy(), "v": v.copy()}
         whole = ~in_bulk | (kind not in ("linear", "tail"))
         if kind == "tail":
             tail = normalise(x) if tail is None else tail
@@ -75,6 +77,7 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
         if isinstance(kind, tuple):
             kept = neurons[bulk][:, m[f"{n}.thin.rows"].astype(int)]
             block[bulk] = product(kept, m[f"{n}.thin"]) + m[f"{n}.thin.bias"]
+        values |= {"attended": after, "neurons": neurons}
         after = after + block
         if kind == "linear":
             after[bulk] = (x[bulk] + product(normalise(x[bulk]), m[f"{n}.linear"])
@@ -82,4 +85,6 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
         if kind == "tail":
             after[bulk] = x[bulk]
         x = after
+        if seen is not None:
+            seen.append(values | {"after": x})
     return product(rms_norm(x, w["norm"], epsilon), w.get("head", w["embed"]))

@@ -42,7 +42,8 @@ struct Options {
   DepthSearch search;
   FitOptions fit;
   int64_t maxTokens = 65536, answer = 512, windows = 1;
-  size_t searchSamples = 12, heldOutSamples = 4;
+  size_t kindSamples = 9, searchSamples = 18, heldOutSamples = 4;
+  std::vector<double> also; ///< more qualities
   uint64_t seed = 1;
   double seconds = 0;
 };
@@ -61,10 +62,16 @@ public:
 private:
   Status openModel();
   Status readTexts();
-  Status openContract(bool isHeldOut, Contract &contract, TaskTerms &tasks);
+  Status openContract(bool isHeldOut, size_t samples, Contract &contract,
+                      TaskTerms &tasks);
   Status collectTokens(std::vector<int32_t> &tokens);
   Status givePlan(DepthFitter &fitter);
-  Status write(const Json &certificate) const;
+  Status search(DepthFitter &fitter, Contract &heldOut, const TaskTerms &tasks);
+  /// Judges what was found and writes it.
+  Status finish(const Promise &promise, Contract &heldOut,
+                const TaskTerms &tasks, const std::string &output);
+  Status write(const Promise &promise, const Json &certificate,
+               const std::string &output) const;
 
   const Options &options;
   run::Limit limit;     ///< of the search
@@ -121,8 +128,8 @@ Status DepthsCommand::readTexts() {
   return {};
 }
 
-Status DepthsCommand::openContract(bool isHeldOut, Contract &contract,
-                                   TaskTerms &tasks) {
+Status DepthsCommand::openContract(bool isHeldOut, size_t samples,
+                                   Contract &contract, TaskTerms &tasks) {
   contract.answer = static_cast<size_t>(options.answer);
   // A search compares many plans; a certificate is measured once.
   contract.tokensOfTerm =
@@ -144,10 +151,9 @@ Status DepthsCommand::openContract(bool isHeldOut, Contract &contract,
         GIST_TRY(add(text.name, text.text));
   }
   GIST_TRY(contract.open(pool, paths, {options.search.prompt}));
-  tasks = isHeldOut ? TaskTerms{options.heldOutSamples, options.seed + 1,
-                                options.search.prompt, true}
-                    : TaskTerms{options.searchSamples, options.seed,
-                                options.search.prompt, false};
+  // A certificate lists single tasks.
+  tasks = {samples, isHeldOut ? options.seed + 1 : options.seed,
+           options.search.prompt, /*isEach=*/isHeldOut};
   if (options.planner.promise.tasks <= 0)
     tasks.samples = 0;
   return tasks.samples > 0 ? contract.addTasks(pool, tasks) : Status();
@@ -220,12 +226,13 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
   found.maps = std::move(maps.front());
   GIST_TRY(fitter.fitTogether(found.plan, unlimited, found.maps));
   found.work = countWork(model, found.plan, options.search.prompt);
-  return model.follow(found.plan, found.maps);
+  return {};
 }
 
 /// The plan's file and that of its maps.
-Status DepthsCommand::write(const Json &certificate) const {
-  std::filesystem::path path = options.output, file = path;
+Status DepthsCommand::write(const Promise &promise, const Json &certificate,
+                            const std::string &output) const {
+  std::filesystem::path file = output;
   file.replace_extension(".maps.safetensors");
   const ModuleSpec &spec = model.getSession().module().spec();
   auto hash = spec.model.properties.find(kWeightsProperty);
@@ -236,7 +243,6 @@ Status DepthsCommand::write(const Json &certificate) const {
   GIST_TRY(writeMaps(file.string(), value, found.maps));
   DepthPlan plan = found.plan;
   plan.maps = file.filename().string();
-  const Promise &promise = options.planner.promise;
   Json contract = {{"quality", promise.perplexity},
                    {"recall", promise.recall},
                    {"tasks", promise.tasks},
@@ -252,7 +258,7 @@ Status DepthsCommand::write(const Json &certificate) const {
   for (size_t i = 0; i < plan.layers.size(); ++i)
     text += (i == 0 ? "\n    {\"depth\": " : ",\n    {\"depth\": ") +
             printDepth(plan.layers[i]) + "}";
-  return writeWhole(options.output, text + "\n  ]\n}\n");
+  return writeWhole(output, text + "\n  ]\n}\n");
 }
 
 Status DepthsCommand::run() {
@@ -265,40 +271,91 @@ Status DepthsCommand::run() {
   std::vector<int32_t> tokens;
   GIST_TRY(collectTokens(tokens));
   // All texts are read before the search: a wrong name should not cost it.
-  Contract terms, heldOut;
-  TaskTerms tasks, heldOutTasks;
-  GIST_TRY(openContract(/*isHeldOut=*/false, terms, tasks));
-  GIST_TRY(openContract(/*isHeldOut=*/true, heldOut, heldOutTasks));
+  Contract heldOut;
+  TaskTerms tasks;
+  GIST_TRY(
+      openContract(/*isHeldOut=*/true, options.heldOutSamples, heldOut, tasks));
   DepthFitter fitter(model, std::move(tokens), options.fit);
-  if (options.plan.empty()) {
-    DepthSearch search = options.search;
-    search.promise = options.planner.promise;
-    search.confidence = options.planner.confidence;
-    GIST_TRY(
-        DepthPlanner(search, pool, model, fitter, terms, limit).solve(found));
-    pool.stopAt(unlimited);
-  } else {
-    GIST_TRY(givePlan(fitter));
-  }
-  if (!found.plan.isNeeded())
-    return Status::error(Code::NotFound,
-                         "no layer can be left out at this quality; ask for "
-                         "less, such as --quality %g",
-                         1 + 2 * (options.planner.promise.perplexity - 1));
-  std::printf("prompts of %lld tokens: %.3f of the work\n",
-              static_cast<long long>(options.search.prompt), found.work);
-  Measurement measured;
+  if (options.plan.empty())
+    return search(fitter, heldOut, tasks);
+  GIST_TRY(givePlan(fitter));
   GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
+  return finish(options.planner.promise, heldOut, tasks, options.output);
+}
+
+/// "plan.json" of one more quality: "plan-1.05.json".
+static std::string nameOf(std::filesystem::path output, double quality) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "-%g", quality);
+  std::string extension = output.extension().string();
+  return output.replace_extension().string() + text + extension;
+}
+
+Status DepthsCommand::search(DepthFitter &fitter, Contract &heldOut,
+                             const TaskTerms &tasks) {
+  Contract kinds, terms;
+  TaskTerms searched;
+  GIST_TRY(
+      openContract(/*isHeldOut=*/false, options.kindSamples, kinds, searched));
+  GIST_TRY(openContract(/*isHeldOut=*/false, options.searchSamples, terms,
+                        searched));
+  std::vector<std::pair<Promise, std::string>> wanted = {
+      {options.planner.promise, options.output}};
+  for (double quality : options.also)
+    wanted.push_back({Promise::of(quality), nameOf(options.output, quality)});
+  Promise loosest = std::ranges::max(wanted, {}, [](const auto &one) {
+                      return one.first.perplexity;
+                    }).first;
+  DepthSearch search = options.search;
+  search.confidence = options.planner.confidence;
+  DepthPlanner planner(search, pool, model, fitter, kinds, terms, limit);
+  GIST_TRY(planner.measureKinds(loosest));
+  std::vector<FoundDepths> all(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i)
+    GIST_TRY(planner.solve(wanted[i].first, all[i]));
+  pool.stopAt(unlimited);
+  GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const auto &[promise, output] = wanted[i];
+    if (!all[i].plan.isNeeded() && limit.hasStopped())
+      return Status::error(Code::NotFound,
+                           "the time was over before a plan of quality %g was "
+                           "found; give more --seconds or fewer --max-tokens",
+                           promise.perplexity);
+    if (!all[i].plan.isNeeded())
+      return Status::error(Code::NotFound,
+                           "no layer can be left out at quality %g; ask for "
+                           "less, such as --quality %g",
+                           promise.perplexity,
+                           1 + 2 * (promise.perplexity - 1));
+    found = std::move(all[i]);
+    GIST_TRY(finish(promise, heldOut, tasks, output));
+  }
+  return {};
+}
+
+Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
+                             const TaskTerms &tasks,
+                             const std::string &output) {
+  std::printf("quality %g, prompts of %lld tokens: %.3f of the work\n",
+              promise.perplexity, static_cast<long long>(options.search.prompt),
+              found.work);
+  for (size_t i = 0; i < found.plan.layers.size(); ++i)
+    if (found.plan.layers[i].kind != LayerDepth::Full)
+      std::printf("layer %zu: %s\n", i,
+                  printDepth(found.plan.layers[i]).c_str());
+  GIST_TRY(model.follow(found.plan, found.maps));
+  Measurement measured;
   GIST_TRY(heldOut.measure(pool, tryDepths(false), measured));
-  Certificate certificate = certify(heldOut, measured, options.planner.promise,
-                                    options.planner.confidence, heldOutTasks,
-                                    pool.first().model().device->info().name);
+  Certificate certificate =
+      certify(heldOut, measured, promise, options.planner.confidence, tasks,
+              pool.first().model().device->info().name);
   certificate.work = found.work;
   certificate.workOf = "a prompt";
   print(certificate);
-  GIST_TRY(write(toJson(certificate)));
+  GIST_TRY(write(promise, toJson(certificate), output));
   std::printf("\ngist-compile %s -o less.gist --plan %s\n",
-              options.source.c_str(), options.output.c_str());
+              options.source.c_str(), output.c_str());
   return {};
 }
 
@@ -328,6 +385,14 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
       ->type_name("FILE");
   addPromiseOptions(*command, options->planner);
   command
+      ->add_option(
+          "--also", options->also,
+          "Finds a plan of this quality too, in NAME-QUALITY.json; may "
+          "be given several times")
+      ->type_name("QUALITY")
+      ->check(CLI::Range(1.0001, 2.0))
+      ->allow_extra_args(false);
+  command
       ->add_option("-f,--text", options->texts,
                    "Text to fit and to search with; may be given several "
                    "times. Default: texts that gist-plan has with it")
@@ -345,8 +410,10 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
   count("--windows", options->windows,
         "Prompts of each text to search with; at least four are judged by");
   count("--tries", options->search.tries, "Plans that are fitted and measured");
+  count("--kind-samples", options->kindSamples,
+        "Questions to measure a kind of layer with; 0: none");
   count("--task-samples", options->searchSamples,
-        "Questions to search with; 0: none");
+        "Questions to measure a plan with; 0: none");
   count("--held-out-samples", options->heldOutSamples,
         "Questions of each task to judge by; 0: none");
   count("--seed", options->seed,

@@ -138,40 +138,48 @@ Status plan::writeMaps(const std::string &path, uint64_t model,
 Eigen::Map<const Matrix> DepthFitter::Shown::at(const std::string &name) const {
   const std::vector<uint8_t> &content = bytes.at(name);
   size_t columns = content.size() / sizeof(float) / tokens;
-  return {reinterpret_cast<const float *>(content.data()) + skipped * columns,
-          countRows(), static_cast<Eigen::Index>(columns)};
+  return {reinterpret_cast<const float *>(content.data()), countRows(),
+          static_cast<Eigen::Index>(columns)};
 }
 
-Status DepthFitter::read(const char *entry, size_t window,
-                         const std::set<std::string> &names, const Body &body) {
-  Session &session = model.getSession();
-  auto size = static_cast<size_t>(options.window);
-  auto skipped = static_cast<size_t>(DepthPlan().first);
+Status DepthFitter::call(const char *entry, size_t window, size_t past,
+                         size_t count, const std::set<std::string> &names,
+                         Shown &shown) {
   // Names of a module are unique, so the entry's stands before them.
   auto nameOf = [prefix = std::string(entry) + "."](const std::string &output) {
     return output.starts_with(prefix) ? output.substr(prefix.size()) : output;
   };
-  GIST_TRY(session.reset());
-  for (size_t past = 0; past < size;) {
+  size_t first = window * static_cast<size_t>(options.window) + past;
+  std::span<const int32_t> piece = std::span(tokens).subspan(first, count);
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  GIST_TRY(model.getSession().call(
+      entry,
+      {{kSymbolTokens, static_cast<int64_t>(count)},
+       {kSymbolPast, static_cast<int64_t>(past)}},
+      {{kTensorTokens,
+        {reinterpret_cast<const uint8_t *>(piece.data()), piece.size_bytes()}}},
+      outputs, [&](const std::string &output) {
+        return names.contains(nameOf(output));
+      }));
+  shown.tokens = count;
+  for (auto &[output, bytes] : outputs)
+    shown.bytes[nameOf(output)] = std::move(bytes);
+  return {};
+}
+
+Status DepthFitter::read(const char *entry, size_t window,
+                         const std::set<std::string> &names, const Body &body) {
+  auto size = static_cast<size_t>(options.window);
+  GIST_TRY(model.getSession().reset());
+  // The first tokens of a prompt walk through all layers, and every token
+  // looks at them.
+  Shown ignored;
+  auto past = static_cast<size_t>(DepthPlan().first);
+  GIST_TRY(call(kTargetEntry, window, 0, past, {}, ignored));
+  while (past < size) {
+    Shown shown;
     size_t count = std::min(static_cast<size_t>(options.call), size - past);
-    std::span<const int32_t> piece =
-        std::span(tokens).subspan(window * size + past, count);
-    std::map<std::string, std::vector<uint8_t>> outputs;
-    GIST_TRY(session.call(entry,
-                          {{kSymbolTokens, static_cast<int64_t>(count)},
-                           {kSymbolPast, static_cast<int64_t>(past)}},
-                          {{kTensorTokens,
-                            {reinterpret_cast<const uint8_t *>(piece.data()),
-                             piece.size_bytes()}}},
-                          outputs, [&](const std::string &output) {
-                            return names.contains(nameOf(output));
-                          }));
-    // The first tokens of a sequence are unlike all others.
-    Shown shown{{},
-                count,
-                past < skipped ? std::min(skipped - past, count) : size_t{0}};
-    for (auto &[output, bytes] : outputs)
-      shown.bytes[nameOf(output)] = std::move(bytes);
+    GIST_TRY(call(entry, window, past, count, names, shown));
     body(std::move(shown));
     past += count;
   }
@@ -181,6 +189,13 @@ Status DepthFitter::read(const char *entry, size_t window,
 Status
 DepthFitter::forWindows(size_t share, const run::Limit &limit,
                         const std::function<Status(size_t window)> &body) {
+  if (options.window <= DepthPlan().first)
+    return Status::error(
+        Code::BadArgument,
+        "a window has %lld tokens, and the first %lld of a prompt are whole; "
+        "expected more",
+        static_cast<long long>(options.window),
+        static_cast<long long>(DepthPlan().first));
   size_t windows = tokens.size() / static_cast<size_t>(options.window);
   if (windows == 0)
     return Status::error(Code::BadArgument,
@@ -248,22 +263,32 @@ DepthFitter::namesOf(const std::vector<Wanted> &wanted) const {
   return names;
 }
 
-/// Thin layers want what is missing behind them; what their map gives now is
-/// added by the caller.
+/// `rows` with the one for the bias; some neurons of it, where they are named.
+static Matrix takeNeurons(const Eigen::Ref<const Matrix> &rows,
+                          const std::vector<float> &neurons) {
+  if (neurons.empty())
+    return withOnes(rows);
+  std::vector<Eigen::Index> columns(neurons.begin(), neurons.end());
+  return withOnes(rows(Eigen::all, columns));
+}
+
+/// Of a thin layer what is missing behind it.
 MapRows DepthFitter::rowsOf(const Wanted &wanted, const Piece &piece,
-                            const Shown &target, const Shown &shown) const {
+                            const Shown &target, const Shown &shown,
+                            MapMoments &moments) const {
   auto layer = static_cast<int64_t>(wanted.layer);
   auto take = [&](const Shown &from, const std::string &name) {
     return from.at(name).middleRows(piece.first, piece.count);
   };
+  bool isThin = wanted.kind == LayerDepth::Thin;
   MapRows rows;
-  rows.x = withOnes(take(shown, wanted.kind == LayerDepth::Thin
-                                    ? thinMapName(layer)
-                                    : linearMapName(layer)));
+  rows.moments = &moments;
+  rows.x = takeNeurons(
+      take(shown, isThin ? thinMapName(layer) : linearMapName(layer)),
+      moments.neurons);
   if (wanted.kind != LayerDepth::Tail) {
     rows.y = take(target, streamName(layer + 1)) -
-             take(shown, streamName(wanted.kind == LayerDepth::Thin ? layer + 1
-                                                                    : layer));
+             take(shown, streamName(isThin ? layer + 1 : layer));
     return rows;
   }
   // All maps of a tail read the same rows.
@@ -280,17 +305,9 @@ MapRows DepthFitter::rowsOf(const Wanted &wanted, const Piece &piece,
   return rows;
 }
 
-/// The columns of `rows` that are `neurons`, and the last one.
-static Matrix pickNeurons(const Matrix &rows,
-                          const std::vector<float> &neurons) {
-  std::vector<Eigen::Index> columns(neurons.begin(), neurons.end());
-  columns.push_back(rows.cols() - 1);
-  return rows(Eigen::all, columns);
-}
-
 void DepthFitter::addCall(const std::vector<Wanted> &wanted,
                           const Shown &target, const Shown &shown,
-                          const std::vector<Matrix> &now,
+                          const std::vector<Given> &given,
                           std::vector<MapMoments> &moments) const {
   // Few maps would leave cores without work.
   constexpr Eigen::Index kRows = 256;
@@ -299,32 +316,48 @@ void DepthFitter::addCall(const std::vector<Wanted> &wanted,
     for (Eigen::Index first = 0; first < shown.countRows(); first += kRows)
       pieces.push_back({i, first, std::min(kRows, shown.countRows() - first)});
   std::vector<MapRows> rows(pieces.size());
-  std::vector<Matrix> turned(pieces.size());
+  std::vector<Matrix> others(pieces.size());
   forEachOnAllCores(pieces.size(), [&](size_t i) {
-    const Wanted &one = wanted[pieces[i].wanted];
-    rows[i] = rowsOf(one, pieces[i], target, shown);
-    rows[i].moments = &moments[pieces[i].wanted];
-    if (one.kind != LayerDepth::Thin)
-      return;
-    turned[i] = rows[i].x.transpose();
-    rows[i].x = pickNeurons(rows[i].x, rows[i].moments->neurons);
+    const auto &[number, first, count] = pieces[i];
+    const Wanted &one = wanted[number];
+    rows[i] = rowsOf(one, pieces[i], target, shown, moments[number]);
+    if (!given[number].others.empty())
+      others[i] =
+          shown.at(thinMapName(static_cast<int64_t>(one.layer)))
+              .middleRows(first, count)(Eigen::all, given[number].others)
+              .transpose();
   });
-  std::vector<RowProduct> given;
+  std::vector<RowProduct> missing;
   for (size_t i = 0; i < pieces.size(); ++i)
-    if (turned[i].size() > 0)
-      given.push_back({&turned[i], &now[pieces[i].wanted], &rows[i].y});
-  addProducts(given);
+    if (others[i].size() > 0)
+      missing.push_back(
+          {&others[i], &given[pieces[i].wanted].byOthers, &rows[i].y});
+  addProducts(missing);
   addRows(rows);
+}
+
+DepthFitter::Given
+DepthFitter::splitGiven(size_t layer, const std::vector<float> &neurons) const {
+  Matrix now = model.currentNeurons(layer);
+  std::vector<Eigen::Index> own(neurons.begin(), neurons.end());
+  Given given;
+  for (Eigen::Index i = 0; i + 1 < now.rows(); ++i)
+    if (!std::ranges::binary_search(own, i) && !now.row(i).isZero(0))
+      given.others.push_back(i);
+  own.push_back(now.rows() - 1);
+  given.byOwn = now(own, Eigen::all);
+  given.byOthers = now(given.others, Eigen::all);
+  return given;
 }
 
 Status DepthFitter::collect(const std::vector<Wanted> &wanted, size_t share,
                             const run::Limit &limit, Moments &moments) {
   std::vector<MapMoments> sums(wanted.size());
-  std::vector<Matrix> now(wanted.size());
+  std::vector<Given> given(wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     sums[i].neurons = std::move(moments[wanted[i]].neurons);
     if (wanted[i].kind == LayerDepth::Thin)
-      now[i] = model.currentNeurons(wanted[i].layer);
+      given[i] = splitGiven(wanted[i].layer, sums[i].neurons);
   }
   std::set<std::string> names = namesOf(wanted);
   GIST_TRY(forWindows(share, limit, [&](size_t window) {
@@ -333,9 +366,19 @@ Status DepthFitter::collect(const std::vector<Wanted> &wanted, size_t share,
                   [&](Shown shown) { targets.push_back(std::move(shown)); }));
     size_t call = 0;
     return read(kFitEntry, window, names, [&](const Shown &shown) {
-      addCall(wanted, targets[call++], shown, now, sums);
+      addCall(wanted, targets[call++], shown, given, sums);
     });
   }));
+  // What a map gives now is missing without it. Of neurons that stay it follows
+  // from the sums.
+  std::vector<RowProduct> own;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (given[i].byOwn.size() > 0) {
+      sums[i].reads.triangularView<Eigen::StrictlyUpper>() =
+          sums[i].reads.transpose();
+      own.push_back({&sums[i].reads, &given[i].byOwn, &sums[i].gives});
+    }
+  addProducts(own);
   for (size_t i = 0; i < wanted.size(); ++i)
     moments[wanted[i]] = std::move(sums[i]);
   return {};
@@ -443,19 +486,41 @@ Status DepthFitter::fitAlone(const std::vector<DepthPlan> &list,
 Status DepthFitter::fitTogether(const DepthPlan &plan, const run::Limit &limit,
                                 MapSet &maps) {
   std::vector<Wanted> wanted = listWanted(plan);
+  // Maps depend on the layers before them alone.
+  auto changed = std::ranges::mismatch(plan.layers, together.layers).in1 -
+                 plan.layers.begin();
   Progress bar("layers", wanted.size(), 0, &limit);
   for (const Wanted &one : wanted) {
-    GIST_TRY(model.follow(plan, maps));
-    Moments moments;
-    // A layer keeps its neurons while its map is fitted again.
-    if (one.kind == LayerDepth::Thin)
-      moments[one].neurons =
-          maps.at(thinMapName(static_cast<int64_t>(one.layer)))->neurons;
-    GIST_TRY(collect({one}, /*share=*/1, limit, moments));
-    for (auto &[name, map] :
-         solve(one, moments.at(one), moments.at(one).neurons))
+    bool isKnown = one.kind != LayerDepth::Tail &&
+                   one.layer < static_cast<size_t>(changed);
+    std::string name = one.kind == LayerDepth::Thin
+                           ? thinMapName(static_cast<int64_t>(one.layer))
+                           : linearMapName(static_cast<int64_t>(one.layer));
+    MapSet fitted;
+    if (isKnown)
+      fitted[name] = togetherMaps.at(name);
+    else
+      GIST_TRY(fitNext(plan, one, limit, maps, fitted));
+    for (auto &[name, map] : fitted)
       maps[name] = map;
     bar.advance();
   }
+  together = plan;
+  togetherMaps = maps;
+  return {};
+}
+
+/// The maps of one layer, with those before it in place.
+Status DepthFitter::fitNext(const DepthPlan &plan, const Wanted &wanted,
+                            const run::Limit &limit, const MapSet &maps,
+                            MapSet &fitted) {
+  GIST_TRY(model.follow(plan, maps));
+  Moments moments;
+  // A layer keeps its neurons while its map is fitted again.
+  if (wanted.kind == LayerDepth::Thin)
+    moments[wanted].neurons =
+        maps.at(thinMapName(static_cast<int64_t>(wanted.layer)))->neurons;
+  GIST_TRY(collect({wanted}, /*share=*/1, limit, moments));
+  fitted = solve(wanted, moments.at(wanted), moments.at(wanted).neurons);
   return {};
 }

@@ -99,12 +99,10 @@ private:
   /// What an entry shows of one call.
   struct Shown {
     std::map<std::string, std::vector<uint8_t>> bytes; ///< by name
-    size_t tokens = 0, skipped = 0; ///< rows, and the first that do not count
+    size_t tokens = 0;                                 ///< rows
 
     Eigen::Map<const Matrix> at(const std::string &name) const;
-    auto countRows() const {
-      return static_cast<Eigen::Index>(tokens - skipped);
-    }
+    auto countRows() const { return static_cast<Eigen::Index>(tokens); }
   };
   /// Some rows of a call, for one map.
   struct Piece {
@@ -120,7 +118,10 @@ private:
   };
   using Moments = std::map<Wanted, MapMoments>;
 
-  /// Calls `entry` on a window and hands out those of `names` that it shows.
+  Status call(const char *entry, size_t window, size_t past, size_t count,
+              const std::set<std::string> &names, Shown &shown);
+  /// Calls `entry` on a window behind its first tokens and hands out those of
+  /// `names` that it shows.
   Status read(const char *entry, size_t window,
               const std::set<std::string> &names, const Body &body);
   /// Calls `body` for every window, or for one of so many.
@@ -135,15 +136,24 @@ private:
   Status collect(const std::vector<Wanted> &wanted, size_t share,
                  const run::Limit &limit, Moments &moments);
   std::set<std::string> namesOf(const std::vector<Wanted> &wanted) const;
+  /// What the map of a thin layer gives now: by the neurons that moments are
+  /// taken of and its bias, and by those of the others that give anything.
+  struct Given {
+    Matrix byOwn, byOthers;
+    std::vector<Eigen::Index> others;
+  };
+  Given splitGiven(size_t layer, const std::vector<float> &neurons) const;
   /// Takes the moments of a call.
   void addCall(const std::vector<Wanted> &wanted, const Shown &target,
-               const Shown &shown, const std::vector<Matrix> &now,
+               const Shown &shown, const std::vector<Given> &given,
                std::vector<MapMoments> &moments) const;
   MapRows rowsOf(const Wanted &wanted, const Piece &piece, const Shown &target,
-                 const Shown &shown) const;
+                 const Shown &shown, MapMoments &moments) const;
   /// The keys and values of all layers of a tail, beside each other.
   std::vector<std::string> tailMaps(size_t first) const;
   size_t bytesOf(const Wanted &wanted, int64_t neurons) const;
+  Status fitNext(const DepthPlan &plan, const Wanted &wanted,
+                 const run::Limit &limit, const MapSet &maps, MapSet &fitted);
   static std::vector<Wanted> listWanted(const DepthPlan &plan);
   /// The maps of one layer, or of a tail.
   MapSet solve(const Wanted &wanted, const MapMoments &moments,
@@ -153,6 +163,9 @@ private:
   std::vector<int32_t> tokens;
   FitOptions options;
   std::map<size_t, std::vector<float>> ranked; ///< neurons of a layer
+  /// What was fitted together last.
+  DepthPlan together;
+  MapSet togetherMaps;
 };
 
 } // namespace gist::plan

@@ -107,6 +107,9 @@ void DepthPlanner::collectChoices() {
   }
 }
 
+/// Of what is allowed. Together maps make up for some of what they lose alone.
+static constexpr double kHopeless = 2.5;
+
 /// A layer that loses too much with more work loses too much with less.
 bool DepthPlanner::isHopeless(const Choice &choice) const {
   return std::any_of(choices.begin(), choices.end(), [&](const Choice &other) {
@@ -117,9 +120,7 @@ bool DepthPlanner::isHopeless(const Choice &choice) const {
                                other.layer == choice.layer;
     if (!isLess || other.spends.empty())
       return false;
-    // Together maps make up for some of what they lose alone.
-    constexpr double kTooMuch = 2.5;
-    return shareOf(other) > kTooMuch;
+    return shareOf(other) > kHopeless;
   });
 }
 
@@ -145,10 +146,13 @@ void DepthPlanner::printAlone() const {
   }
 }
 
-Status DepthPlanner::measure(const DepthPlan &plan, const MapSet &maps,
+Status DepthPlanner::measure(const Contract &by, const DepthPlan &plan,
+                             const MapSet &maps, const IsKept &isKept,
                              Measurement &result) {
   GIST_TRY(model.follow(plan, maps));
-  return terms.measureTexts(pool, tryDepths(false), result);
+  GIST_TRY(by.measureTexts(pool, tryDepths(false), result));
+  return isKept(result) ? by.askQuestions(pool, tryDepths(false), result)
+                        : Status();
 }
 
 Status DepthPlanner::measureAlone() {
@@ -164,21 +168,25 @@ Status DepthPlanner::measureAlone() {
     if (isHopeless(choice))
       continue;
     Measurement measured;
-    Status status = measure(plans[i], choice.maps, measured);
-    // Kinds that there was no time for are not offered.
-    if (!status.ok() && limit.hasStopped())
-      return {};
-    GIST_TRY(std::move(status));
-    for (size_t k = 0; k < terms.terms().size(); ++k) {
-      run::Mean parts = terms.differences(measured, k);
-      // A gain by chance is not taken for a gain.
-      choice.spends.push_back(
-          measured.terms[k].parts.empty()
-              ? 0
-              : std::max(terms.loss(measured, k), 0.1 * parts.error));
-    }
+    auto isKept = [&](const Measurement &texts) {
+      choice.spends = spendsOf(texts);
+      return shareOf(choice) <= kHopeless;
+    };
+    GIST_TRY(measure(kinds, plans[i], choice.maps, isKept, measured));
+    choice.spends = spendsOf(measured);
   }
   return {};
+}
+
+std::vector<double> DepthPlanner::spendsOf(const Measurement &measured) const {
+  // There may be no questions for single kinds.
+  std::vector<double> spends(terms.terms().size());
+  for (size_t k = 0; k < kinds.terms().size(); ++k)
+    if (!measured.terms[k].parts.empty())
+      // A gain by chance is not taken for a gain.
+      spends[k] = std::max(kinds.loss(measured, k),
+                           0.1 * kinds.differences(measured, k).error);
+  return spends;
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,81 +250,107 @@ DepthPlan DepthPlanner::choose(const std::vector<double> &budgets,
   return cheapest;
 }
 
+void DepthPlanner::judge(const Measurement &measured, Shares &shares) const {
+  shares.terms.assign(terms.terms().size(), 0);
+  for (size_t k = 0; k < shares.terms.size(); ++k) {
+    if (measured.terms[k].parts.empty())
+      continue;
+    shares.terms[k] =
+        terms.boundOfOthers(measured, k, options.confidence) / limitOf(k);
+    if (shares.terms[k] > shares.terms[shares.worst])
+      shares.worst = k;
+  }
+}
+
 Status DepthPlanner::tryPlan(const DepthPlan &plan, MapSet maps,
-                             double &share) {
+                             Shares &shares) {
   double work = countWork(model, plan, options.prompt);
   GIST_TRY(fitter.fitTogether(plan, limit, maps));
   Measurement measured;
-  GIST_TRY(measure(plan, maps, measured));
-  share = 0;
-  std::string worst;
-  auto judge = [&](bool areQuestions) {
-    for (size_t k = 0; k < terms.terms().size(); ++k) {
-      if ((terms.terms()[k].kind == TermKind::Tasks) != areQuestions ||
-          measured.terms[k].parts.empty())
-        continue;
-      double lost = terms.boundOfOthers(measured, k, options.confidence);
-      if (lost / limitOf(k) > share) {
-        share = lost / limitOf(k);
-        worst = terms.title(terms.terms()[k]) + ", " +
-                nameOf(terms.terms()[k].kind);
-      }
-    }
+  auto isOfTextsKept = [&](const Measurement &texts) {
+    judge(texts, shares);
+    return shares.largest() <= 1;
   };
-  judge(/*areQuestions=*/false);
-  if (share <= 1) {
-    GIST_TRY(terms.askQuestions(pool, tryDepths(false), measured));
-    judge(/*areQuestions=*/true);
-  }
-  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed (%s)%s\n",
-               work, share, worst.c_str(), share <= 1 ? "" : ": too much");
-  if (share <= 1 && work < best.work)
+  GIST_TRY(measure(terms, plan, maps, isOfTextsKept, measured));
+  judge(measured, shares);
+  const Term &worst = terms.terms()[shares.worst];
+  bool isKept = shares.largest() <= 1;
+  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed (%s, %s)%s\n",
+               work, shares.largest(), terms.title(worst).c_str(),
+               nameOf(worst.kind), isKept ? "" : ": too much");
+  if (isKept && work < best.work)
     best = {plan, std::move(maps), std::move(measured), work};
   return {};
 }
 
+std::vector<double> DepthPlanner::addSpends(const DepthPlan &plan) const {
+  std::vector<double> sums(terms.terms().size());
+  for (const Choice &choice : choices) {
+    const auto &[layer, depth, maps, spends] = choice;
+    // A tail is measured from its first layer on.
+    bool isInside = depth.kind == LayerDepth::Tail && layer > 0 &&
+                    plan.layers[layer - 1].kind == LayerDepth::Tail;
+    if (plan.layers[layer] == depth && !isInside)
+      for (size_t k = 0; k < spends.size(); ++k)
+        sums[k] += spends[k];
+  }
+  return sums;
+}
+
 Status DepthPlanner::search() {
-  size_t count = terms.terms().size();
-  std::vector<double> budgets(count);
+  std::vector<double> budgets;
+  for (size_t k = 0; k < terms.terms().size(); ++k)
+    budgets.push_back(limitOf(k));
   // Maps that are fitted together lose less than the sum of what they lose
   // alone, and bounds are above what was measured.
-  double low = 0, high = 0, factor = 1;
   std::vector<DepthPlan> tried;
   for (int i = 0; i < options.tries && !limit.isOver(); ++i) {
-    for (size_t k = 0; k < count; ++k)
-      budgets[k] = factor * limitOf(k);
     MapSet maps;
     DepthPlan plan = choose(budgets, maps);
-    double share = 0;
-    bool isKnown =
-        std::any_of(tried.begin(), tried.end(), [&](const DepthPlan &other) {
-          return other.layers == plan.layers;
-        });
+    bool isKnown = std::ranges::any_of(tried, [&](const DepthPlan &other) {
+      return other.layers == plan.layers;
+    });
+    Shares shares;
     if (plan.isNeeded() && !isKnown)
-      GIST_TRY(tryPlan(plan, std::move(maps), share));
-    else if (isKnown)
-      share = plan.layers == best.plan.layers ? 0 : 2;
-    tried.push_back(plan);
-    (share <= 1 ? low : high) = factor;
-    factor = high == 0  ? low * 2
-             : low == 0 ? high / std::clamp(share, 1.6, 4.0)
-                        : std::sqrt(low * high);
+      GIST_TRY(tryPlan(plan, std::move(maps), shares));
+    shares.terms.resize(budgets.size());
+    bool isKept = shares.largest() <= 1;
+    // Nothing is known of plans in between.
+    if (isKnown && plan.layers != best.plan.layers)
+      isKept = false;
+    std::vector<double> sums = addSpends(plan);
+    tried.push_back(std::move(plan));
+    for (size_t k = 0; k < budgets.size(); ++k)
+      if (double share = shares.terms[k]; share > 1)
+        budgets[k] =
+            std::min(budgets[k], sums[k]) / std::clamp(share, 1.2, 3.0);
+      else if (isKept)
+        budgets[k] *= std::clamp(1 / std::max(share, 0.1), 1.1, 1.6);
+      else if (isKnown)
+        budgets[k] /= 1.2;
   }
   return {};
 }
 
-Status DepthPlanner::solve(FoundDepths &found) {
-  best.plan = model.none();
+Status DepthPlanner::measureKinds(const Promise &loosest) {
+  promise = loosest;
   pool.stopAt(limit);
   GIST_TRY(model.followNone());
+  GIST_TRY(kinds.measureDense(pool, tryDepths(true)));
   GIST_TRY(terms.measureDense(pool, tryDepths(true)));
   collectChoices();
   Status status = measureAlone();
   printAlone();
-  if (status.ok())
-    status = search();
+  // Kinds that there was no time for are not offered.
+  return limit.hasStopped() ? Status() : status;
+}
+
+Status DepthPlanner::solve(const Promise &promise, FoundDepths &found) {
+  this->promise = promise;
+  best = {model.none(), {}, {}};
+  Status status = search();
   if (!status.ok() && !limit.hasStopped())
     return status;
   found = std::move(best);
-  return model.follow(found.plan, found.maps);
+  return {};
 }
