@@ -181,9 +181,8 @@ Status DepthsCommand::collectTokens(std::vector<int32_t> &tokens) {
     GIST_TRY(tasks::makeSample(tokenizer, all[i % all.size()], filler,
                                {options.seed + 2, options.fit.window},
                                i / all.size(), sample));
-    for (const tasks::TurnTokens &turn : sample.parts)
-      for (const auto *part : {&turn.text, &turn.question, &turn.target})
-        tokens.insert(tokens.end(), part->begin(), part->end());
+    std::vector<int32_t> ids = sample.join();
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
   }
   return {};
 }

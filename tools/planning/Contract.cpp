@@ -139,13 +139,10 @@ Status Contract::addTasks(ProbePool &pool, const TaskTerms &options) {
     Window window{{}, {}};
     window.termOf = {list.size() - 1};
     window.kind = letterOf(TermKind::Tasks);
-    for (const tasks::TurnTokens &turn : sample.parts)
-      for (auto [part, counts] : {std::pair(&turn.text, false),
-                                  {&turn.question, false},
-                                  {&turn.target, true}}) {
-        window.tokens.insert(window.tokens.end(), part->begin(), part->end());
-        window.partOf.resize(window.tokens.size(), counts ? 0 : -1);
-      }
+    std::vector<bool> areAnswers;
+    window.tokens = sample.join(&areAnswers);
+    for (bool isAnswer : areAnswers)
+      window.partOf.push_back(isAnswer ? 0 : -1);
     windows.push_back(std::move(window));
   }
   return {};

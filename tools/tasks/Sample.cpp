@@ -25,6 +25,17 @@ size_t Sample::countTokens() const {
   return count;
 }
 
+std::vector<int32_t> Sample::join(std::vector<bool> *areAnswers) const {
+  std::vector<int32_t> tokens;
+  for (const TurnTokens &turn : parts)
+    for (const auto *part : {&turn.text, &turn.question, &turn.target}) {
+      tokens.insert(tokens.end(), part->begin(), part->end());
+      if (areAnswers)
+        areAnswers->resize(tokens.size(), part == &turn.target);
+    }
+  return tokens;
+}
+
 /// What looks like a special token in a text stays text.
 static void encode(const Tokenizer &tokenizer, Sample &sample) {
   sample.parts.clear();

@@ -38,6 +38,8 @@ struct Sample {
 
   /// Of the turns with their right answers.
   size_t countTokens() const;
+  /// The same one after the other, and for each whether it is of an answer.
+  std::vector<int32_t> join(std::vector<bool> *areAnswers = nullptr) const;
 };
 
 /// The longest sample within the length, or an error.
