@@ -48,7 +48,8 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
     file of bases. With `trace` a function returns what its selections looked at.
     The bulk of a prompt is all of it but its `first` and its `last` tokens;
     `gist.plan_depth` says which layers it walks through, and the file `maps`
-    what replaces the others.
+    what replaces the others. With `thin_for_all` thin layers are so for all
+    tokens; without `first` and `last` there is no bulk, and all layers are.
 
     Constraints:
       * (C1) A module has one plan.
@@ -57,9 +58,10 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
       * (C4) `block` is positive, and is given if layers have heads.
       * (C5) A plan with selections has neither heads nor linear layers nor
         depths.
-      * (C6) `first`, `last` and `maps` come with `gist.plan_depth`, and it with
-        them; tokens are from 0 to 2^24.
+      * (C6) `maps` comes with `gist.plan_depth`, and it with `maps`; `first` and
+        `last` come together and with `maps`; tokens are from 0 to 2^24.
       * (C7) Layers after one of the tail belong to the tail.
+      * (C8) A tail and `thin_for_all` need `first` and `last`.
 
     Example:
 
@@ -76,12 +78,14 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
   let arguments = (ins
     OptionalAttr<Gist_PlanCount>:$block, OptionalAttr<StrAttr>:$bases,
     UnitAttr:$trace, OptionalAttr<Gist_PlanCount>:$first,
-    OptionalAttr<Gist_PlanCount>:$last, OptionalAttr<StrAttr>:$maps
+    OptionalAttr<Gist_PlanCount>:$last, UnitAttr:$thin_for_all,
+    OptionalAttr<StrAttr>:$maps
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`block` $block^)? (`bases` $bases^)? (`trace` $trace^)?
-    (`first` $first^)? (`last` $last^)? (`maps` $maps^)?
+    (`first` $first^)? (`last` $last^)? (`thin_for_all` $thin_for_all^)?
+    (`maps` $maps^)?
     attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
@@ -193,7 +197,7 @@ def Gist_PlanLinearOp : Gist_PlanRecordOp<"plan_linear", [
 
 def Gist_PlanDepthOp : Gist_PlanRecordOp<"plan_depth", [
     HasParent<"::gist::PlanLayerOp">]> {
-  let summary = "what a layer does for the bulk of a prompt";
+  let summary = "what a layer does for the bulk of a prompt, or for all tokens";
   let description = [{
     Without this op a layer is full. With n(x) = x / rms(x), x what comes into
     the layer, and maps that were fitted by least squares:

@@ -97,12 +97,16 @@ LogicalResult PlanOp::verifyRegions() {
     return emitOpError("mixes selections, which are for whole sequences, with "
                        "heads, linear layers or depths, which are for a KV "
                        "cache");
-  if (hasDepths != getFirst().has_value() ||
-      hasDepths != getLast().has_value() ||
-      hasDepths != getMaps().has_value() || !isIn(getFirst(), 0, kMaxTokens) ||
+  bool hasBulk = getFirst().has_value();
+  if (hasDepths != getMaps().has_value() || hasBulk != getLast().has_value() ||
+      (hasBulk && !hasDepths) || !isIn(getFirst(), 0, kMaxTokens) ||
       !isIn(getLast(), 0, kMaxTokens)) // (C6)
-    return emitOpError("expects first and last tokens from 0 to ")
-           << kMaxTokens << " and a file of maps with depths, and only then";
+    return emitOpError("expects a file of maps with depths, and first and last "
+                       "tokens from 0 to ")
+           << kMaxTokens << " or neither, and only then";
+  if (getThinForAll() && !hasBulk) // (C8)
+    return emitOpError("expects first and last tokens beside thin_for_all: "
+                       "without them all layers are for all tokens");
   bool isTail = false;
   for (auto layer : getOps<PlanLayerOp>()) {
     bool isOwnTail = llvm::any_of(layer.getOps<PlanDepthOp>(), [](auto depth) {
@@ -113,6 +117,9 @@ LogicalResult PlanOp::verifyRegions() {
                                "'gist.plan_depth tail'");
     isTail = isOwnTail;
   }
+  if (isTail && !hasBulk) // (C8)
+    return emitOpError("expects first and last tokens, because a tail is for "
+                       "the bulk of a prompt");
   return success();
 }
 

@@ -517,10 +517,12 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
 }
 
 def ReduceDepthPass : Pass<"gist-reduce-depth", "::mlir::ModuleOp"> {
-  let summary = "let the bulk of a prompt walk through fewer layers";
+  let summary = "let tokens walk through fewer layers";
   let description = [{
-    Copies the function `from`, a decoder on many tokens, as `to`, which returns
-    its state alone, and does there what the plan's `gist.plan_depth` say. With
+    Does what the plan's `gist.plan_depth` say: for the bulk of a prompt in a copy
+    of the function `from`, a decoder on many tokens, as `to`, which returns its
+    state alone; for all tokens (thin layers with `thin_for_all`, and every layer
+    of a plan without a bulk, an encoder's) in all functions. With
     n(x) = x / rms(x):
 
     ```mlir
@@ -538,7 +540,11 @@ def ReduceDepthPass : Pass<"gist-reduce-depth", "::mlir::ModuleOp"> {
 
     Refused: layers whose attention, residual stream, products of keys and values
     or feed-forward block cannot be told from the graph, experts in thin layers,
-    and products that another part of the plan has replaced.
+    products that another part of the plan has replaced, and a last layer that is
+    linear for all tokens.
+
+    With `any` layers and the entry `observe` there are two more copies, `target`
+    and `fit` (passes/Plan/File/DepthPlan.h).
   }];
   let options = [
     Option<"from", "from", "std::string", /*default=*/"\"prefill\"",

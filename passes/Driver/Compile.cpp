@@ -34,6 +34,7 @@
 #include "runtime/module/Properties.h"
 #include "runtime/module/Trust.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -153,6 +154,7 @@ private:
   int64_t block = 0;      ///< tokens of a call at most; 0: any number
   std::string selections; ///< printRules
   std::string bulk;       ///< kBulkProperty
+  bool hasMaps = false;   ///< fitted for the model's weights
 };
 } // namespace
 
@@ -213,12 +215,16 @@ Status Compilation::writePlan() {
   // It needs the number of layers and heads, which only the graph has.
   if (options.plan == kCalibrationPlan)
     GIST_TRY(makeCalibrationPlan(*graph, plan));
-  if (options.plan == kDepthsPlan && model.isDecoder) {
+  if (options.plan == kDepthsPlan) {
     plan.depths = makeOpenDepths(model.config.numLayers);
+    plan.depths.hasBulk = model.isDecoder;
     plan.heads.layers.resize(plan.depths.layers.size());
   }
   // A graph is not asked: -gist-cluster-cache reports the op that has no cache.
-  if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
+  bool needsCache =
+      !plan.isOfSelections &&
+      (plan.hasHeads() || plan.linears.isNeeded() || !plan.depths.isNeeded());
+  if (needsCache && !options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
                          "%s: a plan of KV heads needs a model with a KV "
                          "cache; %s does not have one",
@@ -315,7 +321,8 @@ int64_t Compilation::chooseLeastBulk() const {
 }
 
 void Compilation::noteBulk(PlanOp written) {
-  if (written.getMaps())
+  hasMaps |= written.getMaps().has_value();
+  if (getDepths(written).partFor(/*allTokens=*/false).isNeeded())
     bulk = std::to_string(*written.getFirst()) + " " +
            std::to_string(*written.getLast()) + " " +
            std::to_string(chooseLeastBulk());
@@ -463,7 +470,7 @@ Status Compilation::writeModule() {
     writer.spec.model.properties[kSelectionsProperty] = selections;
   if (!bulk.empty())
     writer.spec.model.properties[kBulkProperty] = bulk;
-  if (!bulk.empty() && options.observe)
+  if (hasMaps && options.observe)
     writer.spec.model.properties[kWeightsProperty] =
         llvm::utohexstr(hashOfModel(weights));
   EmitOptions emit;
@@ -538,9 +545,12 @@ Status Compilation::run() {
   if (options.observe)
     GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {
       AddObserveEntryPassOptions observe;
-      // In this entry the head, too, reads every row.
+      // In this entry the head, too, reads every row. Encoders have one entry.
+      auto functions = graph->getOps<func::FuncOp>();
       if (graph->lookupSymbol(kEntryScore))
         observe.from = kEntryScore;
+      else if (!model.isDecoder && !functions.empty())
+        observe.from = (*functions.begin()).getName().str();
       pm.addPass(createAddObserveEntryPass(observe));
     }));
   if (options.countParts() > 1) {

@@ -77,6 +77,9 @@ struct AddObserveEntryPass final
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attributes;
     auto show = [&](Value value, const std::string &name, ObservedAttr what) {
+      // Behind a norm, the residual stream is what linear layers read.
+      if (llvm::is_contained(results, value))
+        return;
       results.push_back(value);
       attributes.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),

@@ -120,11 +120,13 @@ PlanOp PlanWriter::write(const PlanFile &file) {
     bases = b.getStringAttr(file.bases());
   bool hasHeads = !file.isOfSelections && file.hasHeads();
   bool hasDepths = file.depths.isNeeded();
+  bool hasBulk = hasDepths && file.depths.hasBulk;
   auto plan = PlanOp::create(
       b, hasHeads ? count(file.heads.block) : IntegerAttr(), bases,
       flag(file.isOfSelections && file.selections.isTraced),
-      hasDepths ? count(file.depths.first) : IntegerAttr(),
-      hasDepths ? count(file.depths.last) : IntegerAttr(),
+      hasBulk ? count(file.depths.first) : IntegerAttr(),
+      hasBulk ? count(file.depths.last) : IntegerAttr(),
+      flag(hasBulk && file.depths.thinForAll),
       hasDepths ? b.getStringAttr(file.depths.maps) : StringAttr());
   Block &body = plan.getBody().emplaceBlock();
   // A file is of selections, or of a KV cache (PlanFile.h).
@@ -276,6 +278,8 @@ LinearPlan gist::getLinears(PlanOp plan) {
 
 DepthPlan gist::getDepths(PlanOp plan) {
   DepthPlan result;
+  result.hasBulk = plan.getFirst().has_value();
+  result.thinForAll = plan.getThinForAll();
   result.first = plan.getFirst().value_or(0);
   result.last = plan.getLast().value_or(0);
   result.maps = plan.getMaps().value_or("").str();

@@ -123,7 +123,8 @@ LogicalResult DepthReducer::addLayer(Operation *attention, Value query,
                                      Value key, Value value) {
   if (!key || !value)
     return attention->emitOpError(
-        "does not read a KV cache; a plan of depths needs one");
+        "does not read a KV cache, and has no bulk of a prompt; expected a "
+        "plan of depths without first and last tokens");
   LayerOps layer;
   layer.attention = attention;
   layer.stream = findResidualRows(attention, query);
@@ -147,13 +148,18 @@ LogicalResult DepthReducer::addLayer(Operation *attention, Value query,
 
 LogicalResult DepthReducer::findLayers() {
   ClusterUpdateOp update;
+  // Without a cache, an encoder's, all rows are those of the call.
+  auto findKeys = [&](Value all) {
+    Value cached = findCachedRows(all);
+    return cached || plan.hasBulk ? cached : all;
+  };
   for (Operation &op : function.front()) {
     if (auto next = dyn_cast<ClusterUpdateOp>(op))
       update = next;
     LogicalResult result = success();
     if (auto dense = dyn_cast<AttentionOp>(op))
-      result = addLayer(dense, dense.getQuery(), findCachedRows(dense.getKey()),
-                        findCachedRows(dense.getValue()));
+      result = addLayer(dense, dense.getQuery(), findKeys(dense.getKey()),
+                        findKeys(dense.getValue()));
     else if (auto clusters = dyn_cast<ClusterAttentionOp>(op))
       result = addLayer(clusters, clusters.getQuery(),
                         update ? update.getKey() : Value(),
@@ -288,9 +294,10 @@ void DepthReducer::makeAny(int64_t number) {
   Value rows = normalise(x);
   shown.push_back({streamName(number), x});
   shown.push_back({linearMapName(number), rows});
-  openKeys(number, rows);
+  if (plan.hasBulk) // Only the bulk of a prompt can have a tail.
+    openKeys(number, rows);
   openNeurons(number);
-  // The last layer leaves nothing but keys and values in any case.
+  // As in reduce().
   if (number + 1 < static_cast<int64_t>(layers.size()))
     openStream(number, rows);
 }
@@ -403,10 +410,16 @@ LogicalResult DepthReducer::reduce(int64_t number) {
   case LayerDepth::Linear:
     break;
   }
-  // The last layer leaves nothing but keys and values in any case.
-  if (number + 1 < static_cast<int64_t>(layers.size()))
+  if (number + 1 < static_cast<int64_t>(layers.size())) {
     makeLinear(number);
-  return success();
+    return success();
+  }
+  // Of the bulk, the last layer leaves nothing but keys and values in any case.
+  if (plan.hasBulk)
+    return success();
+  return layers[number].attention->emitOpError(
+      "belongs to the last layer, behind which there is no other to map to; "
+      "expected it to be full or thin where a plan is for all tokens");
 }
 
 /// Everything is found while the graph is whole.
@@ -438,6 +451,8 @@ LogicalResult DepthReducer::findTargets() {
     return failure();
   for (auto [number, layer] : llvm::enumerate(layers)) {
     shown.push_back({streamName(static_cast<int64_t>(number)), layer.stream});
+    if (!plan.hasBulk)
+      continue;
     for (Operation *product : layer.products)
       shown.push_back({tailMapNameOf(product), product->getResult(0)});
   }
@@ -477,41 +492,93 @@ struct ReduceDepthPass final
     if (!written || !written.getMaps())
       return;
     DepthPlan plan = getDepths(written);
-    auto source = getOperation().lookupSymbol<func::FuncOp>(from);
-    if (!source || source.isExternal()) {
-      written.emitOpError("has depths, but the module has no function '")
-          << from << "' to reduce";
+    // What maps are fitted towards is the model as it is, so it is copied
+    // first.
+    SmallVector<func::FuncOp> own = getFunctions();
+    if (failed(addFitEntries(written, plan)) ||
+        failed(reduceAll(own, plan.partFor(/*allTokens=*/true))) ||
+        failed(addBulk(written, plan.partFor(/*allTokens=*/false))))
       return signalPassFailure();
-    }
-    if (failed(verifyStraightLine(source)))
-      return signalPassFailure();
-    OpBuilder builder(&getContext());
-    builder.setInsertionPointAfter(source);
-    auto copyAs = [&](StringRef name) {
-      auto copy = cast<func::FuncOp>(builder.clone(*source));
-      copy.setName(name);
-      return copy;
-    };
-    func::FuncOp reduced = copyAs(to);
-    if (failed(DepthReducer(reduced, plan).run()))
-      return signalPassFailure();
-    show(reduced, {});
-    // For fitting.
-    if (getOperation().lookupSymbol(kEntryObserve) &&
-        llvm::all_of(plan.layers, [](const DepthChoice &choice) {
-          return choice.kind == LayerDepth::Any;
-        })) {
-      func::FuncOp target = copyAs(kTargetEntry), fit = copyAs(kFitEntry);
-      DepthReducer asIs(target, plan), asPlanned(fit, plan);
-      if (failed(asIs.findTargets()) || failed(asPlanned.run()))
-        return signalPassFailure();
-      show(target, asIs.getShown());
-      show(fit, asPlanned.getShown());
-    }
     written.removeFirstAttr();
     written.removeLastAttr();
+    written.removeThinForAllAttr();
     written.removeMapsAttr();
     dropPart<PlanDepthOp>(written);
+  }
+
+private:
+  SmallVector<func::FuncOp> getFunctions() {
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        functions.push_back(function);
+    return functions;
+  }
+
+  /// The function that prompts are read by, or without a bulk the first one.
+  /// Null, with a diagnostic, where it is missing.
+  func::FuncOp findSource(PlanOp written, bool hasBulk) {
+    for (func::FuncOp function : getFunctions())
+      if (!hasBulk || function.getName() == from)
+        return succeeded(verifyStraightLine(function)) ? function : nullptr;
+    written.emitOpError("has depths for the bulk of a prompt, but the module "
+                        "has no function '")
+        << from << "' to reduce; expected a plan without first and last tokens";
+    return nullptr;
+  }
+
+  func::FuncOp copy(func::FuncOp source, StringRef name) {
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(source);
+    auto result = cast<func::FuncOp>(builder.clone(*source));
+    result.setName(name);
+    return result;
+  }
+
+  /// Does what a plan for all tokens says.
+  LogicalResult reduceAll(ArrayRef<func::FuncOp> functions,
+                          const DepthPlan &plan) {
+    if (!plan.isNeeded())
+      return success();
+    for (func::FuncOp function : functions) {
+      if (failed(verifyStraightLine(function)) ||
+          failed(DepthReducer(function, plan).run()))
+        return failure();
+      eraseUnused(function.front());
+    }
+    return success();
+  }
+
+  LogicalResult addBulk(PlanOp written, const DepthPlan &plan) {
+    if (!plan.isNeeded())
+      return success();
+    func::FuncOp source = findSource(written, /*hasBulk=*/true);
+    if (!source)
+      return failure();
+    func::FuncOp reduced = copy(source, to);
+    if (failed(DepthReducer(reduced, plan).run()))
+      return failure();
+    show(reduced, {});
+    return success();
+  }
+
+  LogicalResult addFitEntries(PlanOp written, const DepthPlan &plan) {
+    bool isOpen = llvm::all_of(plan.layers, [](const DepthChoice &choice) {
+      return choice.kind == LayerDepth::Any;
+    });
+    if (!isOpen || !getOperation().lookupSymbol(kEntryObserve))
+      return success();
+    func::FuncOp source = findSource(written, plan.hasBulk);
+    if (!source)
+      return failure();
+    func::FuncOp fit = copy(source, kFitEntry),
+                 target = copy(source, kTargetEntry);
+    DepthReducer asIs(target, plan), asPlanned(fit, plan);
+    if (failed(asIs.findTargets()) || failed(asPlanned.run()))
+      return failure();
+    show(target, asIs.getShown());
+    show(fit, asPlanned.getShown());
+    return success();
   }
 };
 } // namespace

@@ -301,7 +301,7 @@ gist.made_weight @m image of "w" basis "b" k 5 : tensor<16x4xf16>
 // -----
 
 // (C6) of gist.plan
-// expected-error @+1 {{expects first and last tokens from 0 to 16777216 and a file of maps with depths, and only then}}
+// expected-error @+1 {{expects a file of maps with depths, and first and last tokens from 0 to 16777216 or neither, and only then}}
 gist.plan first 4 last 128 {
   gist.plan_layer {
     gist.plan_depth linear
@@ -311,10 +311,20 @@ gist.plan first 4 last 128 {
 // -----
 
 // (C6) of gist.plan
-// expected-error @+1 {{expects first and last tokens from 0 to 16777216 and a file of maps with depths, and only then}}
+// expected-error @+1 {{expects a file of maps with depths, and first and last tokens from 0 to 16777216 or neither, and only then}}
 gist.plan first 4 last 128 maps "maps" {
   gist.plan_layer {
     gist.plan_linear o bits 3
+  }
+}
+
+// -----
+
+// (C6) of gist.plan
+// expected-error @+1 {{expects a file of maps with depths, and first and last tokens from 0 to 16777216 or neither, and only then}}
+gist.plan last 128 maps "maps" {
+  gist.plan_layer {
+    gist.plan_depth linear
   }
 }
 
@@ -328,6 +338,26 @@ gist.plan first 4 last 128 maps "maps" {
   // expected-error @+1 {{stands behind a layer of the tail; expected 'gist.plan_depth tail'}}
   gist.plan_layer {
     gist.plan_depth linear
+  }
+}
+
+// -----
+
+// (C8) of gist.plan
+// expected-error @+1 {{expects first and last tokens, because a tail is for the bulk of a prompt}}
+gist.plan maps "maps" {
+  gist.plan_layer {
+    gist.plan_depth tail
+  }
+}
+
+// -----
+
+// (C8) of gist.plan
+// expected-error @+1 {{expects first and last tokens beside thin_for_all: without them all layers are for all tokens}}
+gist.plan thin_for_all maps "maps" {
+  gist.plan_layer {
+    gist.plan_depth thin neurons 8
   }
 }
 

@@ -1,6 +1,6 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prompts that walk through fewer layers, against NumPy.
+"""Prompts that walk through fewer layers, and encoders, against NumPy.
 
     PATH=build/dev/bin:$PATH python3 -m pytest test/integration/test_depth.py
 
@@ -15,12 +15,13 @@ import sys
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 TEST = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(TEST))
 from reference import depth, models  # noqa: E402
 from ranks import MODELS, greedy, tokens_of  # noqa: E402
+from test_compile import call  # noqa: E402
 from test_pool import compare  # noqa: E402
 
 FIRST, LAST = 4, 24
@@ -62,7 +63,7 @@ def write_model(folder, width, rng):
     return models.llama_weights(tensors), head
 
 
-def make_maps(kinds, width, head, rng):
+def make_maps(kinds, width, head, rng, inner=112):
     """Maps by the names of the file; their numbers are random."""
     normal = lambda *shape: (rng.standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32)
     maps = {}
@@ -78,18 +79,22 @@ def make_maps(kinds, width, head, rng):
                 add(f"model.layers.{n}.self_attn.{part}_proj.weight.tail", 2 * head, width)
         elif isinstance(kind, tuple):
             maps[f"{n}.thin.rows"] = np.sort(
-                rng.choice(112, kind[1], replace=False)).astype(np.float32)
+                rng.choice(inner, kind[1], replace=False)).astype(np.float32)
             add(f"{n}.thin", width, kind[1])
     return maps
 
 
-def write_plan(folder, kinds, maps, heads=None, block=64):
+ENDS = {"first": FIRST, "last": LAST}
+FOR_ALL = {**ENDS, "thin_for_all": True}
+
+
+def write_plan(folder, kinds, maps, heads=None, block=64, tokens=ENDS):
     layers = [{"depth": {"thin": kind[1]} if isinstance(kind, tuple) else kind} for kind in kinds]
     if heads:
         for layer in layers:
             layer["heads"] = heads
     plan = {"gist_plan": 1, "block": block,
-            "depth": {"first": FIRST, "last": LAST, "maps": "maps.safetensors"}, "layers": layers}
+            "depth": {**tokens, "maps": "maps.safetensors"}, "layers": layers}
     (folder / "plan.json").write_text(json.dumps(plan))
     save_file(maps, folder / "maps.safetensors")
     return folder / "plan.json"
@@ -100,13 +105,16 @@ def compile_model(model, module, *options, check=True):
                            *options], check=check, capture_output=True, text=True)
 
 
+def info(module):
+    return json.loads(subprocess.run(["gist-run", "info", module, "--json"], check=True,
+                                     stdout=subprocess.PIPE, text=True).stdout)
+
+
 def model_hash(model, folder, plan):
     """What a module for fitting says of the model, as the file of maps has it."""
     module = folder / "observed.gist"
     compile_model(model, module, "--observe", f"--plan={plan}")
-    info = subprocess.run(["gist-run", "info", module, "--json"], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
-    value = int(json.loads(info)["properties"]["weights"], 16)
+    value = int(info(module)["properties"]["weights"], 16)
     return np.array([value >> shift & 0xffff for shift in (0, 16, 32, 48)], np.float32)
 
 
@@ -166,6 +174,53 @@ def test_prompt(kinds, width, tmp_path):
     assert np.abs(found[-1] - whole[-1]).max() > 0.1
 
 
+@pytest.mark.parametrize("kinds", ["all kinds", "thin alone"])
+def test_thin_for_all(kinds, tmp_path):
+    """Thin layers for the ends of a prompt, for written tokens and for every logit; what
+    they leave out is not in the module."""
+    case = Case(tmp_path, KINDS[kinds], 64, 11)
+    sizes = []
+    for tokens in ENDS, FOR_ALL:
+        plan = write_plan(tmp_path, case.kinds, case.maps, tokens=tokens)
+        module = tmp_path / "model.gist"
+        compile_model(case.model, module, f"--plan={plan}", "--logits=all")
+        sizes.append(sum(section["size"] for section in info(module)["sections"]
+                         if section["kind"] == "weights"))
+    # Three weights of each thin layer, in f32.
+    thin = sum(isinstance(kind, tuple) for kind in case.kinds)
+    assert sizes[0] - sizes[1] == thin * 3 * 112 * 64 * 4
+    ids = case.draw(200)
+    # A prompt with a bulk, then single tokens.
+    pieces = [190] + [1] * 10
+    expected = case.reference(ids, pieces, thin_for_all=True)
+    np.testing.assert_allclose(feed(module, ids, pieces), expected, atol=6e-3, rtol=0)
+    assert np.abs(expected - case.reference(ids, pieces)).max() > 0.1
+    # Without a bulk.
+    scored = subprocess.run(["gist-session-test", module, "score", "50"], check=True,
+                            input=ids[:50].tobytes(), stdout=subprocess.PIPE).stdout
+    whole = depth.llama(case.weights, case.stored, case.kinds, [], ids[:50], heads=4, kv_heads=2,
+                        epsilon=1e-5, theta=5000.0, thin_for_all=True)
+    np.testing.assert_allclose(np.frombuffer(scored, np.float32).reshape(whole.shape), whole,
+                               atol=6e-3, rtol=0)
+
+
+@pytest.mark.parametrize("kinds", [["linear", ("thin", 40)], [("thin", 33), "full"]])
+def test_encoder(kinds, tmp_path):
+    """All tokens of an encoder follow the plan."""
+    rng = np.random.default_rng(12)
+    model = MODELS / "bert"
+    tensors = load_file(model / "model.safetensors")
+    maps = make_maps(kinds, 32, 8, rng, inner=96)
+    plan = write_plan(tmp_path, kinds, maps, tokens={})
+    maps["weights"] = model_hash(model, tmp_path, plan)
+    write_plan(tmp_path, kinds, maps, tokens={})
+    module = tmp_path / "model.gist"
+    compile_model(model, module, f"--plan={plan}")
+    ids = rng.integers(0, 101, 30).astype(np.int32)
+    expected = depth.bert(tensors, as_stored(maps), kinds, ids, heads=4, epsilon=1e-12)
+    np.testing.assert_allclose(call(module, "forward", ids, tmp_path), expected, atol=6e-3, rtol=0)
+
+
 def test_plan_with_heads(tmp_path):
     """In a cache of clusters whose windows hold everything, a prompt gives the same."""
     case = Case(tmp_path, KINDS["all kinds"], 64, 5)
@@ -180,12 +235,13 @@ def test_plan_with_heads(tmp_path):
     np.testing.assert_allclose(found[0], found[1], atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("heads", [None, ["dense", {"window": 448, "sinks": 4}]])
-def test_pool(heads, tmp_path):
+@pytest.mark.parametrize("heads, tokens", [
+    (None, ENDS), (["dense", {"window": 448, "sinks": 4}], ENDS), (None, FOR_ALL)])
+def test_pool(heads, tokens, tmp_path):
     """Prompts of a pool take the same path in every mix, and that of a session;
     what two begin with is shared where both read it alike."""
     case = Case(tmp_path, KINDS["all kinds"], 64, 6)
-    write_plan(tmp_path, case.kinds, case.maps, heads, 16)
+    write_plan(tmp_path, case.kinds, case.maps, heads, 16, tokens)
     module = tmp_path / "model.gist"
     compile_model(case.model, module, f"--plan={case.plan}", "--follow-plan")
     for chunk, seed in [(16, 1), (16, 2), (100, 3)]:
@@ -195,11 +251,13 @@ def test_pool(heads, tmp_path):
         assert (seen["prefix"] > 0) == (heads is None)
 
 
-@pytest.mark.parametrize("kinds, options", [
-    ("all kinds", ["--ranks=2"]), ("tail of all", ["--ranks=3", "--rank-sums"])])
-def test_ranks(kinds, options, tmp_path):
+@pytest.mark.parametrize("kinds, options, tokens", [
+    ("all kinds", ["--ranks=2"], ENDS), ("tail of all", ["--ranks=3", "--rank-sums"], ENDS),
+    ("thin alone", ["--ranks=2"], FOR_ALL)])
+def test_ranks(kinds, options, tokens, tmp_path):
     """Ranks have parts of maps, also where no attention says which heads they have."""
     case = Case(tmp_path, KINDS[kinds], 64, 9)
+    write_plan(tmp_path, case.kinds, case.maps, tokens=tokens)
     prompt = case.draw(150)
     found = []
     for more in [], options:
@@ -257,6 +315,21 @@ def test_bad_plans_are_refused(kinds, message, tmp_path):
     plan = write_plan(tmp_path, kinds, {"weights": np.zeros(4, np.float32)})
     result = compile_model(tmp_path / "model", tmp_path / "model.gist", f"--plan={plan}",
                            check=False)
+    assert result.returncode == 1
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("name, kinds, tokens, message", [
+    ("llama", ["full", "tail"], {}, "a tail is for the bulk of a prompt"),
+    ("llama", ["full", "full"], {"thin_for_all": True}, "'thin_for_all' stands alone"),
+    ("llama", ["full", "full"], {**ENDS, "thin_for_all": 1}, "expected true or false"),
+    ("llama", ["full", "linear"], {"first": 4}, "depth: 'last' is missing"),
+    ("bert", ["full", "linear"], {}, "belongs to the last layer"),
+    ("bert", ["full", "tail"], ENDS, "expected a plan without first and last tokens"),
+])
+def test_plans_for_all_tokens_are_refused(name, kinds, tokens, message, tmp_path):
+    plan = write_plan(tmp_path, kinds, {}, tokens=tokens)
+    result = compile_model(MODELS / name, tmp_path / "model.gist", f"--plan={plan}", check=False)
     assert result.returncode == 1
     assert message in result.stderr
 

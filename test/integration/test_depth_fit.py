@@ -135,6 +135,17 @@ def test_windows_of_whole_tokens_are_refused(fit):
             in result.stderr)
 
 
+def test_thin_layers_for_all_tokens_are_fitted_without_a_certificate(fit):
+    plan = json.loads((fit.folder / "plan.json").read_text())
+    plan["depth"]["thin_for_all"] = True
+    (fit.folder / "all.json").write_text(json.dumps(plan))
+    result = fit.command(WINDOW, "--plan", fit.folder / "all.json", output="for-all.json")
+    assert result.returncode == 0, result.stderr
+    assert "fitted, and not judged" in result.stdout
+    written = json.loads((fit.folder / "for-all.json").read_text())
+    assert written["depth"]["thin_for_all"] and "certificate" not in written["contract"]
+
+
 def test_a_search_finds_a_plan_for_each_quality(fit):
     result = fit.command(WINDOW, "-q", "1.3", "--also", "1.9", "--tries", "5", output="found.json")
     assert result.returncode == 0, result.stderr

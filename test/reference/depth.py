@@ -1,15 +1,17 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Llama in float64 whose prompts walk through fewer layers.
+"""Llama in float64 whose prompts walk through fewer layers, and BERT.
 
 A plan of depths names a kind for each layer: "full", ("thin", neurons),
 "linear" or "tail". The rows `bulk` of a prompt follow it; the others walk
 through every layer whole and attend to the keys and values that the bulk left.
 """
 
+import math
+
 import numpy as np
 
-from .models import rms_norm, rotate
+from .models import erf, layer_norm, rms_norm, rotate
 
 #: Of n(x) = x / rms(x).
 EPSILON = 1e-6
@@ -42,12 +44,13 @@ def attend(q, k, v, rows):
 
 
 def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, product=product,
-          seen=None):
+          thin_for_all=False, seen=None):
     """Logits of every token; those of the bulk are not defined.
 
     `weights` by the short names of models.llama_weights, `maps` by the names of
     the file of maps, where W.tail are called 3.k.tail and 3.v.tail. `product`
-    multiplies rows with a weight. `seen` gets what each layer makes of its rows.
+    multiplies rows with a weight. With `thin_for_all` thin layers are so for
+    all tokens. `seen` gets what each layer makes of its rows.
     """
     w = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     m = {name: np.asarray(value, np.float64) for name, value in maps.items()}
@@ -75,8 +78,9 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
         neurons = gate / (1 + np.exp(-gate)) * up
         block = product(neurons, w[f"{n}.down"])
         if isinstance(kind, tuple):
-            kept = neurons[bulk][:, m[f"{n}.thin.rows"].astype(int)]
-            block[bulk] = product(kept, m[f"{n}.thin"]) + m[f"{n}.thin.bias"]
+            rows = slice(None) if thin_for_all else bulk
+            kept = neurons[rows][:, m[f"{n}.thin.rows"].astype(int)]
+            block[rows] = product(kept, m[f"{n}.thin"]) + m[f"{n}.thin.bias"]
         values |= {"attended": after, "neurons": neurons}
         after = after + block
         if kind == "linear":
@@ -88,3 +92,37 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
         if seen is not None:
             seen.append(values | {"after": x})
     return product(rms_norm(x, w["norm"], epsilon), w.get("head", w["embed"]))
+
+
+def bert(tensors, maps, kinds, ids, heads, epsilon):
+    """Hidden states of every token, all of which follow the plan."""
+    w = {name: np.asarray(value, np.float64) for name, value in tensors.items()}
+    m = {name: np.asarray(value, np.float64) for name, value in maps.items()}
+    linear = lambda x, name: product(x, w[name + ".weight"]) + w[name + ".bias"]
+    mapped = lambda x, name: product(x, m[name]) + m[name + ".bias"]
+    norm = lambda x, name: layer_norm(x, w[name + ".weight"], w[name + ".bias"], epsilon)
+    x = w["embeddings.word_embeddings.weight"][ids]
+    x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
+    x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for n, kind in enumerate(kinds):
+        if kind == "linear":
+            x = x + mapped(normalise(x), f"{n}.linear")
+            continue
+        at = f"encoder.layer.{n}."
+        q, k, v = (linear(x, f"{at}attention.self.{name}").reshape(len(ids), heads, -1)
+                   for name in ("query", "key", "value"))
+        scores = np.einsum("qhd,khd->hqk", q, k) / np.sqrt(q.shape[2])
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        a = np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), v)
+        x = norm(x + linear(a.reshape(len(ids), -1), at + "attention.output.dense"),
+                 at + "attention.output.LayerNorm")
+        h = linear(x, at + "intermediate.dense")
+        h = h * 0.5 * (1 + erf(h / math.sqrt(2)))
+        if isinstance(kind, tuple):
+            # The block's own bias stays beside the map's.
+            kept = h[:, m[f"{n}.thin.rows"].astype(int)]
+            block = mapped(kept, f"{n}.thin") + w[at + "output.dense.bias"]
+        else:
+            block = linear(h, at + "output.dense")
+        x = norm(x + block, at + "output.LayerNorm")
+    return x

@@ -195,6 +195,12 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
                          "%s: no layer is thin, linear or of the tail, so "
                          "there is nothing to fit",
                          options.plan.c_str());
+  if (!found.plan.hasBulk)
+    return Status::error(Code::BadArgument,
+                         "%s: the plan's depths are for all tokens, without "
+                         "first and last; maps are fitted for the bulk of a "
+                         "prompt",
+                         options.plan.c_str());
   // The module reads the ends of a prompt as every plan of a search does.
   DepthPlan usual;
   if (found.plan.first != usual.first || found.plan.last != usual.last)
@@ -274,10 +280,18 @@ Status DepthsCommand::run() {
   TaskTerms tasks;
   GIST_TRY(
       openContract(/*isHeldOut=*/true, options.heldOutSamples, heldOut, tasks));
-  DepthFitter fitter(model, std::move(tokens), options.fit);
+  FitOptions fit = options.fit;
+  if (given.depths.thinForAll)
+    fit.first = 0;
+  DepthFitter fitter(model, std::move(tokens), fit);
   if (options.plan.empty())
     return search(fitter, heldOut, tasks);
   GIST_TRY(givePlan(fitter));
+  if (given.depths.thinForAll) {
+    std::printf("fitted, and not judged: thin layers are for written tokens "
+                "too; `gist-run eval` measures a module with this plan\n");
+    return write(options.planner.promise, Json(), options.output);
+  }
   GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
   return finish(options.planner.promise, heldOut, tasks, options.output);
 }

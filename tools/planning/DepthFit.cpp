@@ -174,8 +174,9 @@ Status DepthFitter::read(const char *entry, size_t window,
   // The first tokens of a prompt walk through all layers, and every token
   // looks at them.
   Shown ignored;
-  auto past = static_cast<size_t>(DepthPlan().first);
-  GIST_TRY(call(kTargetEntry, window, 0, past, {}, ignored));
+  auto past = static_cast<size_t>(options.first);
+  if (past > 0)
+    GIST_TRY(call(kTargetEntry, window, 0, past, {}, ignored));
   while (past < size) {
     Shown shown;
     size_t count = std::min(static_cast<size_t>(options.call), size - past);
@@ -189,13 +190,13 @@ Status DepthFitter::read(const char *entry, size_t window,
 Status
 DepthFitter::forWindows(size_t share, const run::Limit &limit,
                         const std::function<Status(size_t window)> &body) {
-  if (options.window <= DepthPlan().first)
+  if (options.window <= options.first)
     return Status::error(
         Code::BadArgument,
         "a window has %lld tokens, and the first %lld of a prompt are whole; "
         "expected more",
         static_cast<long long>(options.window),
-        static_cast<long long>(DepthPlan().first));
+        static_cast<long long>(options.first));
   size_t windows = tokens.size() / static_cast<size_t>(options.window);
   if (windows == 0)
     return Status::error(Code::BadArgument,

@@ -28,6 +28,8 @@ namespace gist::plan {
 struct FitOptions {
   int64_t window = 2048; ///< tokens of a sequence
   int64_t call = 2048;   ///< tokens of a call
+  /// Tokens before the bulk, which walk through all layers.
+  int64_t first = DepthPlan().first;
   /// Relative to the squares of each number that a map reads.
   double ridge = 1e-3;
   /// One of so many windows is read for maps that are fitted alone: these are

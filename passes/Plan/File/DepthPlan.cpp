@@ -23,6 +23,16 @@ bool DepthPlan::isNeeded() const {
   });
 }
 
+DepthPlan DepthPlan::partFor(bool allTokens) const {
+  DepthPlan part = *this;
+  for (DepthChoice &choice : part.layers) {
+    bool isForAll = !hasBulk || (thinForAll && choice.kind == LayerDepth::Thin);
+    if (isForAll != allTokens)
+      choice = {};
+  }
+  return part;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading and writing
 //===----------------------------------------------------------------------===//
@@ -60,6 +70,31 @@ static Status readChoice(const Json &json, DepthChoice &choice) {
   return readInteger(json, "thin", 1, kMaxPlanTokens, choice.neurons);
 }
 
+/// Which tokens the depths of `plan` are for.
+static Status readTokens(const Json &json, DepthPlan &plan) {
+  plan.hasBulk = json.contains("first") || json.contains("last");
+  if (plan.hasBulk) {
+    GIST_TRY(readInteger(json, "first", 0, kMaxPlanTokens, plan.first));
+    GIST_TRY(readInteger(json, "last", 0, kMaxPlanTokens, plan.last));
+  }
+  auto all = json.find("thin_for_all");
+  if (all != json.end() && !all->is_boolean())
+    return Status::error(Code::BadFile,
+                         "'thin_for_all' is %s; expected true or false",
+                         describeJson(*all).c_str());
+  plan.thinForAll = all != json.end() && all->get<bool>();
+  if (plan.thinForAll && !plan.hasBulk)
+    return Status::error(Code::BadFile,
+                         "'thin_for_all' stands alone; expected it beside "
+                         "first and last, without which all layers are for "
+                         "all tokens");
+  if (!plan.hasBulk && plan.layers.back().kind == LayerDepth::Tail)
+    return Status::error(Code::BadFile,
+                         "a tail is for the bulk of a prompt; expected first "
+                         "and last, or a plan without a tail");
+  return {};
+}
+
 Status gist::readDepths(const PlanJson &json, DepthPlan &plan) {
   DepthPlan result;
   const PlanJson *layers = nullptr;
@@ -87,18 +122,20 @@ Status gist::readDepths(const PlanJson &json, DepthPlan &plan) {
     return Status::error(Code::BadFile,
                          "expected an object 'depth' with first, last and "
                          "maps, because layers have depths");
-  GIST_TRY(readInteger(*depth, "first", 0, kMaxPlanTokens, result.first)
-               .in("depth"));
-  GIST_TRY(
-      readInteger(*depth, "last", 0, kMaxPlanTokens, result.last).in("depth"));
+  GIST_TRY(readTokens(*depth, result).in("depth"));
   GIST_TRY(readText(*depth, "maps", result.maps).in("depth"));
   plan = std::move(result);
   return {};
 }
 
 std::string gist::printDepth(const DepthPlan &plan) {
-  return Json{{"first", plan.first}, {"last", plan.last}, {"maps", plan.maps}}
-      .dump();
+  Json json = Json::object();
+  if (plan.hasBulk)
+    json = {{"first", plan.first}, {"last", plan.last}};
+  if (plan.thinForAll)
+    json["thin_for_all"] = true;
+  json["maps"] = plan.maps;
+  return json.dump();
 }
 
 std::string gist::printDepth(const DepthChoice &choice) {

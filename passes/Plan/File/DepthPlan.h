@@ -20,7 +20,10 @@
 // feed-forward block; linear, keys and values and one map in place of the rest;
 // or, from one layer on, of the tail: keys and values are maps of what comes
 // into the first layer of the tail, and nothing else is computed
-// (`gist.plan_depth` in dialect/GistPlanOps.td).
+// (`gist.plan_depth` in dialect/GistPlanOps.td). With "thin_for_all": true
+// beside first and last, thin layers hold for all tokens: the ends of a prompt
+// and what is written, too. Without first and last there is no bulk, and all
+// layers hold for all tokens, as those of an encoder have to.
 //
 // The file of maps is safetensors, all of it f32. With l a layer, d the width
 // of the model, W the name of a weight and m its rows:
@@ -64,13 +67,19 @@ struct DepthChoice {
 };
 
 struct DepthPlan {
+  /// Without it layers are for all tokens; first and last do not matter then.
+  bool hasBulk = true;
   /// Tokens at both ends of a prompt that walk through all layers.
   int64_t first = 4, last = 128;
-  std::string maps; ///< a file, as seen from here
+  bool thinForAll = false; ///< where there is a bulk
+  std::string maps;        ///< a file, as seen from here
   std::vector<DepthChoice> layers;
 
   /// Something other than full layers.
   bool isNeeded() const;
+  /// The layers that hold for all tokens, or those that hold for the bulk
+  /// alone; the others are full.
+  DepthPlan partFor(bool allTokens) const;
 };
 
 /// What the plan's JSON has under "depth", and under that name in a layer.
