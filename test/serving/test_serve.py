@@ -20,6 +20,7 @@ import pytest
 from server import Server
 
 CHAT, TEXT, EMBED = "/v1/chat/completions", "/v1/completions", "/v1/embeddings"
+RERANK = "/v1/rerank"
 
 
 @pytest.fixture(scope="module")
@@ -347,6 +348,28 @@ def test_embeddings(server, modules):
     assert "does not write" in server.error(TEXT, {"model": "encoder", "prompt": "a"})["message"]
     assert "does not write" in server.error(
         CHAT, {"model": "encoder", "messages": [{"role": "user", "content": "a"}]})["message"]
+
+
+def test_rerank(server):
+    """In the order of the embeddings' cosines, which the other path gives too."""
+    query, texts = "a quick car", ["zzz", "a quick automobile", "ä", "a quick car", "zzz"]
+    vectors = [item["embedding"] for item in
+               server.post(EMBED, {"model": "encoder", "input": [query, *texts]})["data"]]
+    scores = [sum(a * b for a, b in zip(vectors[0], vector)) for vector in vectors[1:]]
+    order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))
+    body = {"model": "encoder", "query": query, "documents": [texts[0], {"text": texts[1]}, *texts[2:]]}
+    answer = server.post(RERANK, body)
+    assert [item["index"] for item in answer["results"]] == order and order[0] == 3
+    assert [item["relevance_score"] for item in answer["results"]] == pytest.approx(
+        [scores[i] for i in order], abs=1e-5)
+    assert answer["usage"]["total_tokens"] == server.post(
+        EMBED, {"model": "encoder", "input": [query, *texts]})["usage"]["total_tokens"]
+    best = server.post(RERANK, {**body, "top_n": 2, "return_documents": True})["results"]
+    assert [item["document"]["text"] for item in best] == [texts[i] for i in order[:2]]
+    assert len(server.post(RERANK, {**body, "top_n": 100})["results"]) == len(texts)
+    error = server.error(RERANK, {**body, "documents": ["x" * 500]})
+    assert error["code"] == "context_length_exceeded" and error["param"] == "documents"
+    assert server.error(RERANK, {**body, "query": "x" * 500})["param"] == "query"
 
 
 SCHEMA = {"type": "object", "required": ["kind", "size"], "additionalProperties": False,

@@ -465,6 +465,30 @@ TEST(ServingRequests, ReadsTextsForTokens) {
   }
 }
 
+TEST(ServingRequests, Reranking) {
+  RerankRequest request;
+  ASSERT_TRUE(readWith(readRerank,
+                       R"({"query":"a","documents":["b",{"text":"c"}],
+                           "top_n":1,"return_documents":true,"user":"me"})",
+                       request)
+                  .ok());
+  EXPECT_EQ(request.documents, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(request.best, 1);
+  EXPECT_TRUE(request.withDocuments);
+  EXPECT_EQ(request.ignored, std::vector<std::string>{"user"});
+  for (const char *bad :
+       {R"({"documents":["b"]})", R"({"query":"","documents":["b"]})",
+        R"({"query":"a"})", R"({"query":"a","documents":[]})",
+        R"({"query":"a","documents":"b"})", R"({"query":"a","documents":[5]})",
+        R"({"query":"a","documents":[{}]})",
+        R"({"query":"a","documents":[{"text":"b","title":"c"}]})",
+        R"({"query":"a","documents":["b"],"top_n":0})",
+        R"({"query":"a","documents":["b"],"max_chunks_per_doc":3})"}) {
+    RerankRequest none;
+    EXPECT_EQ(readWith(readRerank, bad, none).status, 400) << bad;
+  }
+}
+
 TEST(ServingRequests, RefusesOddMessages) {
   for (const char *text :
        {R"({})", R"({"messages":[]})", R"({"messages":{}})",
