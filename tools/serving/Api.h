@@ -76,7 +76,14 @@ private:
   /// The vectors of all texts of a job.
   ApiError embedTexts(Job job, std::vector<std::vector<float>> &vectors) const;
 
+  /// Answers a chat; `responseBody` is that of a request for a response, and
+  /// null for a chat's own answer.
+  ApiError answerChat(ChatRequest request, const Json *responseBody,
+                      const Request &from, Response &response);
+
   ApiError chat(const Json &body, const Request &request, Response &response);
+  ApiError respond(const Json &body, const Request &request,
+                   Response &response);
   ApiError complete(const Json &body, const Request &request,
                     Response &response);
   ApiError embed(const Json &body, const Request &request, Response &response);
