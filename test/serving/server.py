@@ -105,7 +105,9 @@ class Server:
         assert status == 200, content
         assert headers["Content-Type"] == "text/event-stream"
         events = []
-        for text in filter(None, content.decode().split("\n\n")):
+        for text in content.decode().split("\n\n"):
+            if not text or text.startswith(":"):
+                continue
             name, data = text.split("\n")
             events.append(json.loads(data.removeprefix("data: ")))
             assert name == "event: " + events[-1]["type"]
