@@ -60,6 +60,8 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   import.halfCache = options.halfCache;
   import.randomWeights = options.randomWeights;
   import.contextLength = options.context;
+  import.adapter = options.adapter;
+  import.adapterScale = options.adapterScale;
   import.addsEveryToken = options.logitsOfEveryToken && !wholeSequences;
   GIST_TRY(
       importModel(options.model, import, context, program, weights, model));

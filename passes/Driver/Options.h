@@ -79,8 +79,10 @@ struct Options {
   bool randomWeights = false;
   // Tokens that the cache holds; 0: as the model says.
   int64_t context = 0;
-  std::string plan;      ///< a file, or empty
-  int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
+  std::string adapter;    ///< a folder of LoRA to merge, or empty
+  float adapterScale = 1; ///< how much of it
+  std::string plan;       ///< a file, or empty
+  int64_t planBlock = 0;  ///< tokens of its blocks; 0: as it says
   // Follow the plan also where the model is faster without it.
   bool followPlan = false;
   int64_t ranks = 1;     ///< that share the model

@@ -29,9 +29,10 @@ using namespace mlir;
 
 GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
                            const ModelConfig &config, const ModelSource &source,
-                           const ImportOptions &options, WeightMap &weights)
+                           const ImportOptions &options, LoraAdapter &adapter,
+                           WeightMap &weights)
     : architecture(architecture), config(config), source(source),
-      options(options), weights(weights),
+      options(options), adapter(adapter), weights(weights),
       hasCache(architecture.isDecoder && !options.wholeSequence),
       b(UnknownLoc::get(module.getContext()), module.getContext()) {
   b.setInsertionPointToEnd(module.getBody());
@@ -80,20 +81,31 @@ void GraphBuilder::fail(Status status) {
 // Names and weights
 //===----------------------------------------------------------------------===//
 
+/// "layers.3.self_attn.q_proj": names that begin with a dot are those of a
+/// layer.
+static std::string inLayer(std::string_view name, const char *layers,
+                           int64_t layer) {
+  std::string front;
+  if (name.front() == '.')
+    front = layers + ("." + std::to_string(layer));
+  return front + std::string(name);
+}
+
+/// What a folder calls a module, an optional prefix not included.
+std::string GraphBuilder::folderName(std::string_view module) const {
+  return inLayer(module, architecture.layers, currentLayer);
+}
+
 /// The name of a tensor in the source, an optional prefix not included.
 std::string GraphBuilder::fullName(std::string_view module,
                                    const char *suffix) const {
-  std::string name(module);
-  // Names that begin with a dot are those of a layer.
-  const char *layers = source.isGguf ? "blk" : architecture.layers;
-  if (source.isGguf)
-    for (const ModuleName &entry : architecture.ggufNames)
-      if (module == entry.folder)
-        name = entry.gguf;
-  // "blk.3.attn_q", or "layers.3.self_attn.q_proj" in a folder.
-  if (name.front() == '.')
-    name = layers + ("." + std::to_string(currentLayer)) + name;
-  return name + suffix;
+  if (!source.isGguf)
+    return folderName(module) + suffix;
+  std::string_view name = module;
+  for (const ModuleName &entry : architecture.ggufNames)
+    if (module == entry.folder)
+      name = entry.gguf;
+  return inLayer(name, "blk", currentLayer) + suffix;
 }
 
 /// Finds a tensor with or without the prefix that folders may use, also by the
@@ -170,6 +182,25 @@ static std::vector<int64_t> flattened(const std::vector<int64_t> &shape) {
   return {shape[0] * shape[1], shape[2]};
 }
 
+Status GraphBuilder::adapt(std::string_view module, Weight &matrix) {
+  std::string name = folderName(module);
+  auto found = adapter.updates.find(name);
+  if (found == adapter.updates.end())
+    found = adapter.updates.find(architecture.prefix + name);
+  if (found == adapter.updates.end())
+    return {};
+  found->second.isMerged = true;
+  // Adapters have the order of folders; where pairs are neighbours in a GGUF
+  // file alone, query and key rows were permuted for it.
+  int64_t heads = 0;
+  if (source.isGguf && config.rotaryPairs == RotaryPairs::Neighbours)
+    heads = module.ends_with(".q_proj")   ? config.numHeads
+            : module.ends_with(".k_proj") ? config.numKvHeads
+                                          : 0;
+  return mergeLora(found->second, options.adapterScale, heads, matrix)
+      .in(options.adapter + ": layer " + inQuotes(found->first));
+}
+
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
 /// the options ask for; blocks are not dequantised yet.
 GraphBuilder::NamedWeight
@@ -232,6 +263,11 @@ GraphBuilder::loadWeight(std::string_view module, const char *suffix,
                                           : storedWeight(*stored);
   if (transposed)
     content = transposedWeight(content);
+  if (llvm::StringRef(suffix) == ".weight")
+    if (Status status = adapt(module, content); !status.ok()) {
+      fail(std::move(status));
+      return result;
+    }
   // Blocks run along rows: the bytes are the same.
   content.shape = flattened(content.shape);
   result.format = content.format;

@@ -18,6 +18,7 @@
 #define GIST_PASSES_IMPORT_GRAPHBUILDER_H
 
 #include "passes/Import/Architecture.h"
+#include "passes/Import/Files/Lora.h"
 #include "passes/Import/Files/Weights.h"
 #include "passes/Import/ImportModel.h"
 
@@ -43,7 +44,8 @@ class GraphBuilder {
 public:
   GraphBuilder(mlir::ModuleOp module, const Architecture &architecture,
                const ModelConfig &config, const ModelSource &source,
-               const ImportOptions &options, WeightMap &weights);
+               const ImportOptions &options, LoraAdapter &adapter,
+               WeightMap &weights);
 
   /// Names that begin with a dot are those of this layer from now on.
   void enterLayer(int64_t layer) { currentLayer = layer; }
@@ -150,7 +152,10 @@ private:
     WeightFormat format;
   };
 
+  std::string folderName(std::string_view module) const;
   std::string fullName(std::string_view module, const char *suffix) const;
+  /// Merges what the adapter has of the layer `module`.
+  Status adapt(std::string_view module, Weight &matrix);
   const StoredTensor *find(std::string_view module, const char *suffix,
                            std::string &name);
   /// How the source holds a weight.
@@ -209,6 +214,7 @@ private:
   const ModelConfig &config;
   const ModelSource &source;
   const ImportOptions &options;
+  LoraAdapter &adapter;
   WeightMap &weights;
   const bool hasCache; ///< of keys and values: tokens before this call
 

@@ -49,6 +49,17 @@ static Status configure(const ModelSource &source,
   return {};
 }
 
+/// A matrix of the adapter that nothing took belongs to another model.
+static Status checkMerged(const LoraAdapter &adapter) {
+  for (const auto &[layer, update] : adapter.updates)
+    if (!update.isMerged)
+      return Status::error(Code::BadFile,
+                           "the model has no linear layer %s, which the "
+                           "adapter changes",
+                           inQuotes(layer).c_str());
+  return {};
+}
+
 /// An architecture may have a head or not, by what the file stores; the width
 /// of the result tells.
 static ModelOutput outputOf(const ModelConfig &config, Type result) {
@@ -78,6 +89,10 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   newInfo.isDecoder = architecture->isDecoder;
   GIST_TRY(configure(*source, *architecture, options, newInfo.config).in(path));
 
+  LoraAdapter adapter;
+  if (!options.adapter.empty())
+    GIST_TRY(openLora(options.adapter, adapter));
+
   // The builder creates ops of these dialects before any pass could load them.
   context.loadDialect<GistDialect, arith::ArithDialect, func::FuncDialect,
                       linalg::LinalgDialect, math::MathDialect,
@@ -88,9 +103,10 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   // Weights are views of the mapped files, which must live as long as they do.
   newWeights.source = source;
   GraphBuilder builder(*newModule, *architecture, newInfo.config, *source,
-                       options, newWeights);
+                       options, adapter, newWeights);
   architecture->build(builder, newInfo.config);
   GIST_TRY(builder.takeStatus().in(path));
+  GIST_TRY(checkMerged(adapter).in(options.adapter));
   // The module has one function so far.
   auto forward = cast<func::FuncOp>(newModule->getBody()->front());
   newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
@@ -101,7 +117,7 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
     // Built a second time instead of cloned: the last norm and the head work on
     // other rows. Weights are found by name and shared.
     GraphBuilder second(*newModule, *architecture, newInfo.config, *source,
-                        every, newWeights);
+                        every, adapter, newWeights);
     architecture->build(second, newInfo.config);
     GIST_TRY(second.takeStatus().in(path));
     cast<func::FuncOp>(newModule->getBody()->back())

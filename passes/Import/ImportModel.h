@@ -34,6 +34,10 @@ struct ImportOptions {
   bool halfCache = false;
   /// Give a decoder no KV cache: a call sees a whole sequence from its start.
   bool wholeSequence = false;
+  /// A folder with an adapter to merge into the weights, and by how much;
+  /// empty: none.
+  std::string adapter;
+  float adapterScale = 1;
   /// The capacity in tokens; 0 takes the model's own.
   int64_t contextLength = 0;
 };

@@ -20,11 +20,9 @@
 #include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
 #include "runtime/session/PrefillCalls.h"
-#include "runtime/session/PrefixTree.h"
-#include "runtime/session/SequenceState.h"
+#include "runtime/session/PromptPrefixes.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
-#include "runtime/support/Hash.h"
 #include "runtime/support/OutOfMemory.h"
 
 #include <algorithm>
@@ -39,37 +37,13 @@ using namespace gist;
 static constexpr int64_t kCapacityStep = 64;
 
 namespace {
-/// Begin and end of the bulk, behind the tokens of a chunk's name.
-constexpr int64_t kNumbersOfBulk = 2;
-
-/// A sequence that runs.
-struct Sequence {
+/// A sequence that runs. The tokens of its request are the prompt's by now.
+struct Sequence : ReadPrompt {
   SequenceId id = 0;
   PoolRequest request;
   Sampler sampler;
-  std::unique_ptr<SequenceState> state;
-  /// Tokens of the prompt that walk through fewer layers.
-  RowRange bulk = {};
-  int64_t past = 0;                  ///< tokens that the state has
   std::vector<int32_t> written = {}; ///< of the answer
-  /// For each whole chunk of the prompt its tokens and its part of the bulk,
-  /// which its state depends on; and a hash of these and of all before.
-  std::vector<int32_t> names = {};
-  std::vector<uint64_t> chunks = {};
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
-  /// Where its prompt leaves those that came before, in tokens; there its state
-  /// is kept where the end of the prompt alone would not do.
-  int64_t fork = 0;
-
-  auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
-  bool isReading() const { return past < prompt(); }
-  bool isInBulk() const { return past >= bulk.begin && past < bulk.end; }
-  /// The part of the bulk among the first `count` tokens.
-  RowRange bulkOf(int64_t count) const {
-    return {std::min(bulk.begin, count), std::min(bulk.end, count)};
-  }
-  /// Tokens of the prompt that the state has.
-  int64_t read() const { return std::min(past, prompt()); }
 };
 
 /// Tokens that one call takes.
@@ -118,17 +92,11 @@ private:
   int64_t reservedTokens(int64_t tokens) const;
   Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
   void findBulk(Sequence &sequence) const;
-  void nameChunks(Sequence &sequence) const;
   void keepPrefix(const Sequence &sequence, int64_t tokens);
-  bool isForkOrLast(const Sequence &sequence) const;
   void end(std::unique_ptr<Sequence> sequence);
 
   int64_t pieceOf(const Sequence &sequence) const;
-  bool sharesChunk(const Sequence &a, const Sequence &b, size_t chunk) const;
   Status takeOver(Sequence &sequence);
-  std::vector<PrefixTree::Node *> findPrefix(const Sequence &sequence);
-  Status takeRows(Sequence &sequence);
-  Status takeWhole(Sequence &sequence);
   Status chooseReaders(std::vector<Turn> &turns);
   static void addRows(Turn &turn, Rows &rows);
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
@@ -158,8 +126,8 @@ private:
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
   std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
-  PrefixTree prefixes;                              ///< of those before
-  uint64_t usedBytes = 0, prefixLimit = 0;
+  PromptPrefixes prefixes;                          ///< of those before
+  uint64_t usedBytes = 0;
   PoolCounters total;
   DraftGovernor governor;
   std::optional<Drafting> drafting; ///< none: nothing is drafted
@@ -277,9 +245,10 @@ Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
 Status PoolOfSequences::chooseMemory() {
   uint64_t each = 0;
   GIST_TRY(stateBytes(context, each));
-  prefixes.setChunk(chunkTokens + kNumbersOfBulk);
-  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), prefixLimit))
-    prefixLimit = UINT64_MAX;
+  uint64_t limit = 0;
+  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), limit))
+    limit = UINT64_MAX;
+  prefixes.set(layout, chunkTokens, limit);
   stateLimit = options.memory;
   if (stateLimit != 0)
     return {};
@@ -353,27 +322,9 @@ void PoolOfSequences::findBulk(Sequence &sequence) const {
   // Logits of a token need all layers.
   if (!bulkBatch || sequence.request.promptLogprobs >= 0)
     return;
-  PromptBulk::Range range = bulk.find(sequence.request.tokens.size(), 0);
+  PromptBulk::Range range = bulk.find(sequence.tokens.size(), 0);
   sequence.bulk = {static_cast<int64_t>(range.begin),
                    static_cast<int64_t>(range.end)};
-}
-
-void PoolOfSequences::nameChunks(Sequence &sequence) const {
-  Hasher hasher;
-  for (int64_t end = chunkTokens; end <= sequence.prompt();
-       end += chunkTokens) {
-    const int32_t *tokens = sequence.request.tokens.data() + end;
-    RowRange ofBulk = sequence.bulkOf(end);
-    size_t before = sequence.names.size();
-    sequence.names.insert(sequence.names.end(), tokens - chunkTokens, tokens);
-    sequence.names.insert(
-        sequence.names.end(),
-        {static_cast<int32_t>(ofBulk.begin), static_cast<int32_t>(ofBulk.end)});
-    hasher.update(
-        {reinterpret_cast<const uint8_t *>(sequence.names.data() + before),
-         (sequence.names.size() - before) * sizeof(int32_t)});
-    sequence.chunks.push_back(hasher.finish());
-  }
 }
 
 Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
@@ -389,9 +340,10 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
   usedBytes += sequence->state->bytes();
   sequence->sampler.see(request.tokens);
+  sequence->tokens = std::move(request.tokens);
   sequence->request = std::move(request);
   findBulk(*sequence);
-  nameChunks(*sequence);
+  prefixes.nameChunks(*sequence);
   sequence->id = ++lastId;
   id = lastId;
   ++total.added;
@@ -399,43 +351,8 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   return {};
 }
 
-/// Keeps the state of the prompt's first tokens, whole chunks of them, for
-/// prompts that begin alike. A prefix for which there is no memory is computed
-/// again.
 void PoolOfSequences::keepPrefix(const Sequence &sequence, int64_t tokens) {
-  uint64_t room = std::min(prefixLimit, stateLimit - usedBytes);
-  if (!layout.canPack() || options.prefixes == 0)
-    return;
-  auto size = static_cast<size_t>(chunkTokens + kNumbersOfBulk),
-       whole = static_cast<size_t>(tokens / chunkTokens);
-  std::span<const int32_t> names(sequence.names);
-  std::vector<PrefixTree::Node *> path =
-      prefixes.find(names.first(whole * size));
-  for (size_t i = 0; i < whole; ++i) {
-    if (i == path.size())
-      path.push_back(prefixes.add(path, names.subspan(i * size, size)));
-    // What is not by position is kept as a whole, after the last chunk.
-    bool isKept = layout.isByPosition() || i + 1 == whole;
-    if (!isKept || path[i]->state.size() != 0)
-      continue;
-    int64_t end = static_cast<int64_t>(i + 1) * chunkTokens;
-    int64_t begin = layout.isByPosition() ? end - chunkTokens : 0;
-    uint64_t bytes = 0;
-    DeviceMemory packed;
-    if (!sequence.state->packedBytes(begin, end, bytes).ok() || bytes > room ||
-        !prefixes.shrinkTo(room - bytes, path.back()) ||
-        !sequence.state->pack(begin, end, packed).ok())
-      return;
-    prefixes.keep(*path[i], std::move(packed));
-  }
-}
-
-/// Whether a sequence is where its prompt leaves others, or has read its last
-/// whole chunk: there a state that cannot go back is kept.
-bool PoolOfSequences::isForkOrLast(const Sequence &sequence) const {
-  int64_t last = (sequence.prompt() - 1) / chunkTokens * chunkTokens;
-  return sequence.past > 0 &&
-         (sequence.past == last || sequence.past == sequence.fork);
+  prefixes.keep(sequence, tokens, stateLimit - usedBytes);
 }
 
 void PoolOfSequences::end(std::unique_ptr<Sequence> sequence) {
@@ -485,85 +402,18 @@ int64_t PoolOfSequences::pieceOf(const Sequence &sequence) const {
   return block == 0 ? piece : std::min(piece, block - past % block);
 }
 
-/// Whether two prompts begin with the same tokens up to the end of a chunk, and
-/// read them alike.
-bool PoolOfSequences::sharesChunk(const Sequence &a, const Sequence &b,
-                                  size_t chunk) const {
-  if (chunk >= a.chunks.size() || chunk >= b.chunks.size() ||
-      a.chunks[chunk] != b.chunks[chunk])
-    return false;
-  auto count =
-      (static_cast<int64_t>(chunk) + 1) * (chunkTokens + kNumbersOfBulk);
-  return std::equal(a.names.begin(), a.names.begin() + count, b.names.begin());
-}
-
-/// Takes whole chunks of the prompt from where they are already. At least one
-/// token stays, whose logits are asked for.
+/// Takes over what is there of the prompt already.
 Status PoolOfSequences::takeOver(Sequence &sequence) {
-  if (!layout.canPack() || sequence.request.promptLogprobs >= 0 ||
-      sequence.past % chunkTokens != 0)
+  // Rows that are taken over have no logits.
+  if (sequence.request.promptLogprobs >= 0)
     return {};
+  std::vector<const ReadPrompt *> others;
+  for (const std::unique_ptr<Sequence> &other : sequences)
+    if (other.get() != &sequence)
+      others.push_back(other.get());
   int64_t before = sequence.past;
-  GIST_TRY(layout.isByPosition() ? takeRows(sequence) : takeWhole(sequence));
+  GIST_TRY(prefixes.takeOver(sequence, others));
   total.prefixTokens += static_cast<uint64_t>(sequence.past - before);
-  return {};
-}
-
-/// The chunks that are known and that the prompt begins with.
-std::vector<PrefixTree::Node *>
-PoolOfSequences::findPrefix(const Sequence &sequence) {
-  auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
-  return prefixes.find(
-      std::span(sequence.names)
-          .first(limit * static_cast<size_t>(chunkTokens + kNumbersOfBulk)));
-}
-
-/// Takes rows from a sequence that runs, or from prefixes.
-Status PoolOfSequences::takeRows(Sequence &sequence) {
-  auto first = static_cast<size_t>(sequence.past / chunkTokens);
-  auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
-  const Sequence *best = nullptr;
-  size_t end = first;
-  for (const std::unique_ptr<Sequence> &other : sequences) {
-    if (other.get() == &sequence)
-      continue;
-    auto has =
-        std::min(limit, static_cast<size_t>(other->read() / chunkTokens));
-    // Each hash covers all chunks before, so the longest match is the common
-    // prefix.
-    for (size_t last = has; last > end; --last)
-      if (sharesChunk(sequence, *other, last - 1)) {
-        best = other.get();
-        end = last;
-      }
-  }
-  auto to = static_cast<int64_t>(end) * chunkTokens;
-  if (best)
-    GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
-  sequence.past = to;
-  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
-  for (size_t i = end; i < path.size() && path[i]->state.size() != 0; ++i) {
-    int64_t begin = sequence.past;
-    GIST_TRY(
-        sequence.state->unpack(begin, begin + chunkTokens, path[i]->state));
-    sequence.past += chunkTokens;
-  }
-  return {};
-}
-
-/// Takes all that there is after the longest prefix that was kept.
-Status PoolOfSequences::takeWhole(Sequence &sequence) {
-  if (sequence.past != 0)
-    return {};
-  std::vector<PrefixTree::Node *> path = findPrefix(sequence);
-  sequence.fork = static_cast<int64_t>(path.size()) * chunkTokens;
-  while (!path.empty() && path.back()->state.size() == 0)
-    path.pop_back();
-  if (path.empty())
-    return {};
-  auto end = static_cast<int64_t>(path.size()) * chunkTokens;
-  GIST_TRY(sequence.state->unpack(0, end, path.back()->state));
-  sequence.past = end;
   return {};
 }
 
@@ -596,7 +446,7 @@ Status PoolOfSequences::chooseReaders(std::vector<Turn> &turns) {
                      [&](const Turn &turn) {
                        return turn.tokens == chunkTokens &&
                               turn.sequence->past == sequence->past &&
-                              sharesChunk(*turn.sequence, *sequence, chunk);
+                              prefixes.share(*turn.sequence, *sequence, chunk);
                      });
     if (comes)
       continue;
@@ -651,9 +501,9 @@ void PoolOfSequences::addRows(Turn &turn, Rows &rows) {
   rows.pieces.push_back(piece);
   for (int64_t i = sequence.past; i < sequence.past + turn.tokens; ++i) {
     auto at = static_cast<size_t>(i);
-    size_t prompt = sequence.request.tokens.size();
+    size_t prompt = sequence.tokens.size();
     size_t known = prompt + sequence.written.size();
-    rows.tokens.push_back(at < prompt  ? sequence.request.tokens[at]
+    rows.tokens.push_back(at < prompt  ? sequence.tokens[at]
                           : at < known ? sequence.written[at - prompt]
                                        : turn.draft.tokens[at - known]);
   }
@@ -775,14 +625,14 @@ void PoolOfSequences::finishTurn(const Turn &turn,
     total.promptTokens += static_cast<uint64_t>(turn.tokens);
     for (int64_t i = 0; request.promptLogprobs >= 0 && i < turn.tokens; ++i) {
       auto next = static_cast<size_t>(sequence.past + i + 1);
-      if (next < request.tokens.size())
+      if (next < sequence.tokens.size())
         event.prompt.push_back(
-            getLogprobs(logitsOf(turn.row + i), request.tokens[next],
+            getLogprobs(logitsOf(turn.row + i), sequence.tokens[next],
                         static_cast<size_t>(request.promptLogprobs)));
     }
   }
   sequence.past += turn.tokens;
-  if (!layout.isByPosition() && isForkOrLast(sequence))
+  if (prefixes.isKeptHere(sequence))
     keepPrefix(sequence, sequence.past);
   if (sequence.isReading())
     return;
@@ -832,7 +682,7 @@ Status PoolOfSequences::addDraft(Turn &turn) {
   if (draftedFor != sequence.id)
     GIST_TRY(drafting->begin(sequence.request.sampler));
   draftedFor = sequence.id;
-  std::vector<int32_t> text = sequence.request.tokens;
+  std::vector<int32_t> text = sequence.tokens;
   text.insert(text.end(), sequence.written.begin(), sequence.written.end());
   GIST_TRY(drafting->propose(text, room, turn.draft));
   turn.tokens += static_cast<int64_t>(turn.draft.tokens.size());

@@ -7,6 +7,7 @@
 
 #include "tools/serving/Requests.h"
 #include "tools/serving/Responses.h"
+#include "tools/serving/ResponsesApi.h"
 
 using namespace gist::serve;
 
@@ -36,6 +37,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check(readCompletion(body, completion));
   EmbeddingRequest embedding;
   check(readEmbedding(body, embedding));
+  RerankRequest rerank;
+  check(readRerank(body, rerank));
+  TranslatedRequest translated;
+  error = translateRequest(body, translated);
+  check(error);
+  if (error.ok()) {
+    ChatRequest translatedChat;
+    check(
+        translateError(translated, readChat(translated.chat, translatedChat)));
+    ResponseEvents events(body, {});
+    (void)writeJson(events.whole());
+  }
   TokenizeRequest tokenize;
   check(readTokenize(body, tokenize));
   DetokenizeRequest detokenize;

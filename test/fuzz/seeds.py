@@ -286,6 +286,13 @@ def main(folder):
             "type": "object", "properties": {"a": {"enum": [1, "b"]}}}}}], "tool_choice": "required"}))
     write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
                                                "logprobs": 1, "temperature": 0.5, "n": 1}))
+    write("Request", "rerank", json.dumps({"query": "a", "documents": ["b", {"text": "c"}], "top_n": 1}))
+    write("Request", "responses", json.dumps({"instructions": "a", "max_output_tokens": 9, "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "b"}]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "d"}],
+        "tools": [{"type": "function", "name": "f"}], "tool_choice": {"type": "function", "name": "f"},
+        "text": {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}}}))
     write("Request", "embedding", json.dumps({"input": [1, 2], "encoding_format": "base64", "dimensions": 9}))
     write("Grammar", "notation", 'root ::= a ("," b){2,3} | [^x-z\\u00e9]+ # c\na ::= "(" root ")" | "é"\nb ::= .?\n')
     write("Grammar", "object", json.dumps({"properties": {"a": {"type": "integer", "minimum": -5, "maximum": 1e3},

@@ -33,6 +33,9 @@ static cl::opt<bool> everyToken("every-token",
                                 cl::desc("Logits of every token"));
 static cl::opt<bool> halfCache("half-cache", cl::desc("Cache in f16"));
 static cl::opt<int64_t> contextLength("context", cl::desc("Capacity, tokens"));
+static cl::opt<std::string> lora("lora", cl::desc("Adapter to merge"));
+static cl::opt<float> loraScale("lora-scale", cl::init(1),
+                                cl::desc("How much of it"));
 static cl::opt<bool> info("info", cl::desc("Print the model's facts instead"));
 
 static nlohmann::json describe(const Weight &weight, uint64_t offset) {
@@ -86,6 +89,8 @@ int main(int argc, char **argv) {
   options.logitsOfEveryToken = everyToken;
   options.halfCache = halfCache;
   options.contextLength = contextLength;
+  options.adapter = lora;
+  options.adapterScale = loraScale;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightMap weights;

@@ -68,7 +68,9 @@ def read_safetensors(path):
     content = Path(path).read_bytes()
     size = int.from_bytes(content[:8], "little")
     tensors = {}
-    for name, entry in json.loads(content[8:8 + size]).items():
+    header = json.loads(content[8:8 + size])
+    header.pop("__metadata__", None)
+    for name, entry in header.items():
         begin, end = (8 + size + n for n in entry["data_offsets"])
         values = np.frombuffer(content[begin:end], DTYPES[entry["dtype"]])
         tensors[name] = values.reshape(entry["shape"])

@@ -15,6 +15,8 @@ import subprocess
 import numpy as np
 import pytest
 
+import lora
+
 MODELS = pathlib.Path(__file__).parent.parent / "models"
 DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
             "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2",
@@ -63,6 +65,27 @@ def test_decoder(name, tmp_path):
     pieces = [5, 1, 1, 1, 9]
     found = run(module, "feed", ids, pieces, width)
     np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("name, scale", [("llama", 1), ("llama-q4_1.gguf", -0.5)])
+def test_adapter(name, scale, tmp_path):
+    """A module with an adapter computes W x + scale * B A x, which a folder with these weights
+    does too; import's part is tested by test_lora.py."""
+    layers = {f"model.layers.{n}.self_attn.{part}_proj": (rows, 32)
+              for n in range(2) for part, rows in (("q", 32), ("v", 16))}
+    tensors = lora.matrices(layers)
+    adapter = lora.write_adapter(tmp_path / "adapter", tensors)
+    options = ["--lora", adapter, "--lora-scale", str(scale), "--kv-type=f32", "--logits=all"]
+    ids, plain = reference(name)
+    found = run(compile_model(name, tmp_path, "--compute=f32", *options), "score", ids, [19], 101)
+    assert np.abs(found - plain).max() > 0.1
+    # What the rest is stored in does not matter to the merged layers.
+    expanded = run(compile_model(name, tmp_path, "--expand-weights", *options), "score", ids, [19], 101)
+    np.testing.assert_allclose(found, expanded, atol=2e-2, rtol=0)
+    if name == "llama":
+        merged = lora.merge(MODELS / name, tmp_path / "merged", tensors, scale * 6 / 4)
+        module = compile_model(merged, tmp_path, "--kv-type=f32", "--compute=f32")
+        np.testing.assert_allclose(found, run(module, "score", ids, [19], 101), atol=1e-4, rtol=0)
 
 
 def losses(logits, ids, pieces):

@@ -59,6 +59,19 @@ class User(HttpUser):
         self.client.post("/v1/embeddings", json={"model": "encoder", "input": ["a", "b"]})
 
     @task(1)
+    def rerank(self):
+        self.once()
+        self.client.post("/v1/rerank", json={"model": "encoder", "query": "a", "documents": ["a", "b"]})
+
+    @task(1)
+    def respond(self):
+        self.once()
+        body = {"input": "Hi", "max_output_tokens": 8, "stream": True}
+        with self.client.post("/v1/responses", json=body, catch_response=True) as answer:
+            if not any(f"event: response.{end}" in answer.text for end in ("completed", "incomplete")):
+                answer.failure("the stream has no end")
+
+    @task(1)
     def models(self):
         self.once()
         self.client.get("/v1/models")

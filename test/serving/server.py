@@ -99,6 +99,21 @@ class Server:
         assert all(line.startswith("data: ") for line in lines if not line.startswith(":"))
         return [json.loads(line[6:]) for line in lines if not line.startswith(":")]
 
+    def response_events(self, body):
+        """The events of a stream of /v1/responses, numbered and named twice."""
+        status, headers, content = self.ask("/v1/responses", {**body, "stream": True})
+        assert status == 200, content
+        assert headers["Content-Type"] == "text/event-stream"
+        events = []
+        for text in content.decode().split("\n\n"):
+            if not text or text.startswith(":"):
+                continue
+            name, data = text.split("\n")
+            events.append(json.loads(data.removeprefix("data: ")))
+            assert name == "event: " + events[-1]["type"]
+            assert events[-1]["sequence_number"] == len(events) - 1
+        return events
+
     def connect(self):
         """A plain socket."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)

@@ -72,6 +72,16 @@ class Soak:
         if len(ends) != count or not set(ends) <= {"stop", "length"}:
             self.fault(f"a stream of {count} answers ended with {ends}")
 
+    def respond(self, chance):
+        """A stream of the Responses API, of text or of what a schema says."""
+        body = {"input": "Hi", "max_output_tokens": 20}
+        if chance.random() < 0.5:
+            body["text"] = {"format": {"type": "json_schema", "name": "n", "schema": {"enum": ["a", "b"]}}}
+        last = self.server.response_events(body)[-1]
+        self.count("responses")
+        if last["type"] not in ("response.completed", "response.incomplete"):
+            self.fault(f"a response ended with {last}")
+
     def tokens(self, chance):
         """A text is the same after both ways."""
         text = chance.choice(["a", "Hello", "äöü €"])
@@ -116,7 +126,7 @@ class Soak:
     def client(self, number):
         chance = random.Random(number)
         kinds = [self.ask, self.ask, self.ask, self.stream, self.disconnect, self.garbage,
-                 self.stall, self.tokens]
+                 self.stall, self.tokens, self.respond]
         # One kind always, so that each is there all the time; then all.
         while time.monotonic() < self.end and len(self.faults) < 10:
             kind = kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds)

@@ -50,6 +50,9 @@ def test_streams_beside_one_another(module):
         server.wait_until_idle()
         steps = server.metric("gist_step_seconds_count") - steps
         assert steps < answer["usage"]["completion_tokens"] / 2
+        for path, body in (("/v1/embeddings", {"input": "a"}),
+                           ("/v1/rerank", {"query": "a", "documents": ["b"]})):
+            assert "makes no embeddings" in server.error(path, body)["message"]
         assert server.terminate() == 0
 
 

@@ -14,11 +14,13 @@ import os
 import pathlib
 import subprocess
 import sys
+import typing
 
 import pytest
 from server import Server, compile_llama
 
 openai = pytest.importorskip("openai")
+pydantic = pytest.importorskip("pydantic")  # The package needs it.
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +96,70 @@ def test_openai_embeddings(client):
         assert sum(x * x for x in one.embedding) == pytest.approx(1, abs=1e-5)
 
 
+class City(pydantic.BaseModel):
+    name: typing.Literal["Paris", "Rome"]
+    days: int = pydantic.Field(ge=1, le=9)
+    sights: list[typing.Literal["tower", "ruins"]] = pydantic.Field(max_length=2)
+
+
+class Trip(pydantic.BaseModel):
+    first: City
+    then: City | None
+
+
+def test_openai_schemas(client):
+    """The package makes the schema of a class, and an object of the class of the answer."""
+    for seed in range(4):
+        answer = client.chat.completions.parse(model="tiny", messages=MESSAGES, response_format=Trip, seed=seed, n=3)
+        assert len(answer.choices) == 3
+        for choice in answer.choices:
+            assert isinstance(choice.message.parsed, Trip)
+        answer = client.responses.parse(model="tiny", input=MESSAGES, text_format=Trip)
+        assert isinstance(answer.output_parsed, Trip)
+
+
+def test_openai_tools(client):
+    tool = openai.pydantic_function_tool(City, name="visit")
+    common = {"model": "tiny", "messages": MESSAGES, "tools": [tool], "tool_choice": "required", "seed": 4}
+    (call,) = client.chat.completions.create(**common).choices[0].message.tool_calls
+    (parsed,) = client.chat.completions.parse(**common).choices[0].message.tool_calls
+    assert parsed.function.parsed_arguments == City.model_validate_json(call.function.arguments)
+    with client.chat.completions.stream(**common) as stream:
+        kinds = {event.type for event in stream}
+        (streamed,) = stream.get_final_completion().choices[0].message.tool_calls
+    assert "tool_calls.function.arguments.done" in kinds
+    assert streamed.function.arguments == call.function.arguments and streamed.function.name == "visit"
+    # A conversation goes on with the call and its result.
+    talk = [*MESSAGES, {"role": "assistant", "tool_calls": [call.model_dump()]},
+            {"role": "tool", "tool_call_id": call.id, "content": "Closed."}]
+    assert client.chat.completions.create(model="tiny", messages=talk, tools=[tool], max_tokens=4).choices
+
+
+def test_openai_responses(client):
+    chat = client.chat.completions.create(model="tiny", messages=MESSAGES, temperature=0, max_tokens=12)
+    common = {"model": "tiny", "input": "Why?", "instructions": "S", "temperature": 0, "max_output_tokens": 12}
+    answer = client.responses.create(**common)
+    assert answer.output_text == chat.choices[0].message.content
+    assert answer.usage.total_tokens == chat.usage.total_tokens
+    events = list(client.responses.create(**common, stream=True))
+    assert events[0].type == "response.created"
+    assert events[-1].response.output_text == answer.output_text
+    # Its own helper puts pieces together, and wants an answer that ends by itself.
+    with client.responses.stream(model="tiny", input="Why?", text_format=Trip) as stream:
+        text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+        final = stream.get_final_response()
+    assert final.output_parsed == Trip.model_validate_json(text)
+    tool = {"type": "function", "name": "visit", "parameters": City.model_json_schema(), "strict": False}
+    call = client.responses.create(model="tiny", input="Why?", tools=[tool], tool_choice="required").output[0]
+    assert City.model_validate_json(call.arguments) and call.name == "visit"
+    back = [{"role": "user", "content": "Why?"}, call.model_dump(exclude_none=True),
+            {"type": "function_call_output", "call_id": call.call_id, "output": "Closed."}]
+    assert client.responses.create(model="tiny", input=back, tools=[tool], max_output_tokens=4).output
+    with pytest.raises(openai.BadRequestError, match="keeps no answers"):
+        client.responses.create(model="tiny", input="Hi", previous_response_id="resp_1")
+
+
 def test_openai_errors(client, server):
-    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-    answer = client.chat.completions.create(model="tiny", messages=MESSAGES, tools=[tool],
-                                            tool_choice="required")
-    assert answer.choices[0].message.tool_calls[0].function.name == "f"
     with pytest.raises(openai.BadRequestError, match="'not' is not a keyword"):
         client.chat.completions.create(model="tiny", messages=MESSAGES, response_format={
             "type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {}}}})

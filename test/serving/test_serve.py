@@ -20,6 +20,7 @@ import pytest
 from server import Server
 
 CHAT, TEXT, EMBED = "/v1/chat/completions", "/v1/completions", "/v1/embeddings"
+RERANK, RESPOND = "/v1/rerank", "/v1/responses"
 
 
 @pytest.fixture(scope="module")
@@ -349,6 +350,28 @@ def test_embeddings(server, modules):
         CHAT, {"model": "encoder", "messages": [{"role": "user", "content": "a"}]})["message"]
 
 
+def test_rerank(server):
+    """In the order of the embeddings' cosines, which the other path gives too."""
+    query, texts = "a quick car", ["zzz", "a quick automobile", "ä", "a quick car", "zzz"]
+    vectors = [item["embedding"] for item in
+               server.post(EMBED, {"model": "encoder", "input": [query, *texts]})["data"]]
+    scores = [sum(a * b for a, b in zip(vectors[0], vector)) for vector in vectors[1:]]
+    order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))
+    body = {"model": "encoder", "query": query, "documents": [texts[0], {"text": texts[1]}, *texts[2:]]}
+    answer = server.post(RERANK, body)
+    assert [item["index"] for item in answer["results"]] == order and order[0] == 3
+    assert [item["relevance_score"] for item in answer["results"]] == pytest.approx(
+        [scores[i] for i in order], abs=1e-5)
+    assert answer["usage"]["total_tokens"] == server.post(
+        EMBED, {"model": "encoder", "input": [query, *texts]})["usage"]["total_tokens"]
+    best = server.post(RERANK, {**body, "top_n": 2, "return_documents": True})["results"]
+    assert [item["document"]["text"] for item in best] == [texts[i] for i in order[:2]]
+    assert len(server.post(RERANK, {**body, "top_n": 100})["results"]) == len(texts)
+    error = server.error(RERANK, {**body, "documents": ["x" * 500]})
+    assert error["code"] == "context_length_exceeded" and error["param"] == "documents"
+    assert server.error(RERANK, {**body, "query": "x" * 500})["param"] == "query"
+
+
 SCHEMA = {"type": "object", "required": ["kind", "size"], "additionalProperties": False,
           "properties": {"kind": {"enum": ["a", "b\n"]}, "size": {"type": "integer", "minimum": 3, "maximum": 40},
                          "tags": {"type": "array", "items": {"type": "string", "maxLength": 2}, "maxItems": 2}}}
@@ -442,6 +465,123 @@ def test_tools_in_a_conversation(server):
     shape = {"type": "function", "function": {"name": "f", "parameters": {"not": {}}}}
     error = server.error(CHAT, {**body, "tools": [shape], "tool_choice": "required"})
     assert error["param"] == "tools"
+
+
+def rebuild(events):
+    """The output that the small events of a stream describe; what the large ones repeat must be that."""
+    output = []
+    for event in events:
+        kind = event["type"].removeprefix("response.")
+        if kind == "output_item.added":
+            assert event["output_index"] == len(output)
+            output.append(json.loads(json.dumps(event["item"])))
+        elif kind == "content_part.added":
+            output[-1]["content"].append(dict(event["part"]))
+        elif kind == "output_text.delta":
+            output[-1]["content"][event["content_index"]]["text"] += event["delta"]
+        elif kind == "function_call_arguments.delta":
+            output[-1]["arguments"] += event["delta"]
+        elif kind == "output_text.done":
+            assert event["text"] == output[-1]["content"][0]["text"]
+        elif kind == "output_item.done":
+            assert event["item"] == {**output[-1], "status": event["item"]["status"]}
+            output[-1] = event["item"]
+        if "item_id" in event:
+            assert event["item_id"] == output[-1]["id"]
+    return output
+
+
+@pytest.mark.parametrize("tokens", [12, 2000])
+def test_responses_are_chats(server, tokens):
+    """The answer of a chat in other words, whole and streamed."""
+    talk = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."},
+            {"role": "user", "content": "Why?"}]
+    common = {"temperature": 0.5, "seed": 3}
+    chat = server.post(CHAT, {**common, "max_completion_tokens": tokens,
+                              "messages": [{"role": "system", "content": "S"}, *talk]})
+    text, reason = chat["choices"][0]["message"]["content"], chat["choices"][0]["finish_reason"]
+    items = [talk[0], {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [
+        {"type": "output_text", "text": "So.", "annotations": []}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "Why?"}]}]
+    body = {**common, "max_output_tokens": tokens, "instructions": "S", "input": items}
+    answer = server.post(RESPOND, body)
+    assert answer["object"] == "response" and answer["id"].startswith("resp_")
+    (message,) = answer["output"]
+    assert message["role"] == "assistant" and message["content"][0]["text"] == text
+    ends = {"length": "incomplete", "stop": "completed"}[reason]
+    assert answer["status"] == message["status"] == ends
+    assert answer["incomplete_details"] == ({"reason": "max_output_tokens"} if reason == "length" else None)
+    assert [answer["usage"][name] for name in ("input_tokens", "output_tokens", "total_tokens")] == \
+        list(chat["usage"].values())
+    assert answer["temperature"] == 0.5 and answer["instructions"] == "S"
+
+    events = server.response_events(body)
+    assert [event["type"] for event in events[:2]] == ["response.created", "response.in_progress"]
+    assert events[0]["response"]["output"] == [] and events[0]["response"]["status"] == "in_progress"
+    last = events[-1]
+    assert last["type"] == "response." + ends and last["response"]["usage"] == answer["usage"]
+    assert rebuild(events) == last["response"]["output"]
+    assert last["response"]["output"][0]["content"] == message["content"]
+    assert len([event for event in events if event["type"] == "response.output_text.delta"]) > 1
+    plain = server.post(RESPOND, {"input": "Hi", "temperature": 0, "max_output_tokens": 5})
+    assert plain["output"][0]["content"][0]["text"] == server.post(CHAT, {
+        "messages": [{"role": "user", "content": "Hi"}], "temperature": 0,
+        "max_tokens": 5})["choices"][0]["message"]["content"]
+
+
+def test_responses_with_schemas_and_tools(server):
+    schema = {"type": "json_schema", "name": "thing", "schema": SCHEMA, "strict": True}
+    body = {"input": "Hi", "seed": 5, "text": {"format": schema}}
+    value = json.loads(server.post(RESPOND, body)["output"][0]["content"][0]["text"])
+    assert value["kind"] in ("a", "b\n") and 3 <= value["size"] <= 40
+    flat = [{"type": "function", **tool["function"]} for tool in (WEATHER, TIME)]
+    for choice, names in (("required", {"weather", "time"}),
+                          ({"type": "function", "name": "weather"}, {"weather"})):
+        for seed in range(4):
+            body = {"input": "Rain?", "tools": flat, "tool_choice": choice, "seed": seed}
+            answer = server.post(RESPOND, body)
+            (call,) = answer["output"]
+            assert call["type"] == "function_call" and call["name"] in names and answer["status"] == "completed"
+            if call["name"] == "weather":
+                assert json.loads(call["arguments"])["city"] in ("Paris", "Rome")
+            events = server.response_events(body)
+            (streamed,) = rebuild(events)
+            assert streamed == events[-1]["response"]["output"][0]
+            assert (streamed["name"], streamed["arguments"]) == (call["name"], call["arguments"])
+    # What comes back has the prompt of the same chat.
+    back = [{"role": "user", "content": "Rain?"},
+            {"type": "function_call", "call_id": "c", "name": "weather", "arguments": '{"city": "Rome", "days": 1}'},
+            {"type": "function_call_output", "call_id": "c", "output": "No."}]
+    talk = [back[0], {"role": "assistant", "tool_calls": [
+        {"id": "c", "type": "function", "function": {"name": "weather", "arguments": back[1]["arguments"]}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "No."}]
+    common = {"temperature": 0}
+    chat = server.post(CHAT, {**common, "messages": talk, "tools": [WEATHER], "max_tokens": 5})
+    answer = server.post(RESPOND, {**common, "input": back, "tools": flat[:1], "max_output_tokens": 5})
+    assert answer["output"][0]["content"][0]["text"] == chat["choices"][0]["message"]["content"]
+    assert answer["usage"]["input_tokens"] == chat["usage"]["prompt_tokens"]
+
+
+@pytest.mark.parametrize("more, param", [
+    ({"previous_response_id": "resp_1"}, "previous_response_id"), ({"conversation": "c"}, "conversation"),
+    ({"background": True}, "background"), ({"truncation": "auto"}, "truncation"), ({"store": True}, "store"),
+    ({"input": None}, "input"), ({"input": 5}, "input"), ({"input": []}, "input"), ({"messages": []}, "messages"),
+    ({"input": [{"type": "reasoning"}]}, "input[0]"), ({"input": [5]}, "input[0]"),
+    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "input[0].content[0]"),
+    ({"instructions": "S", "input": [{"role": "king", "content": "x"}]}, "input[0].role"),
+    ({"input": [{"type": "function_call_output", "call_id": "c"}]}, "input[0].content"),
+    ({"max_output_tokens": 0}, "max_output_tokens"), ({"max_tokens": 5}, "max_tokens"),
+    ({"text": {"format": {"type": "json_schema", "schema": {"not": {}}}}}, "text.format"),
+    ({"text": {"format": {"type": "odd"}}}, "text.format.type"), ({"text": 5}, "text"),
+    ({"tools": [{"type": "web_search"}]}, "tools[0]"), ({"tools": [5]}, "tools[0]"), ({"tools": 5}, "tools"),
+    ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name"),
+    ({"tool_choice": {"type": "function", "name": "f"}}, "tool_choice"),
+    ({"input": "x" * 3000}, "input")])
+def test_responses_are_refused_in_their_own_words(server, more, param):
+    error = server.error(RESPOND, {"input": "Hi", **more})
+    assert error["param"] == param
+    for word in ("messages", "response_format", "max_completion_tokens"):
+        assert word in more or word not in error["message"]
 
 
 def test_prefixes_are_computed_once(modules):

@@ -12,6 +12,7 @@
 #include "tools/serving/Metrics.h"
 #include "tools/serving/Requests.h"
 #include "tools/serving/Responses.h"
+#include "tools/serving/ResponsesApi.h"
 
 #include "gtest/gtest.h"
 
@@ -463,6 +464,49 @@ TEST(ServingRequests, ReadsTextsForTokens) {
     DetokenizeRequest none;
     EXPECT_EQ(readWith(readDetokenize, bad, none).status, 400) << bad;
   }
+}
+
+TEST(ServingRequests, Reranking) {
+  RerankRequest request;
+  ASSERT_TRUE(readWith(readRerank,
+                       R"({"query":"a","documents":["b",{"text":"c"}],
+                           "top_n":1,"return_documents":true,"user":"me"})",
+                       request)
+                  .ok());
+  EXPECT_EQ(request.documents, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(request.best, 1);
+  EXPECT_TRUE(request.withDocuments);
+  EXPECT_EQ(request.ignored, std::vector<std::string>{"user"});
+  for (const char *bad :
+       {R"({"documents":["b"]})", R"({"query":"","documents":["b"]})",
+        R"({"query":"a"})", R"({"query":"a","documents":[]})",
+        R"({"query":"a","documents":"b"})", R"({"query":"a","documents":[5]})",
+        R"({"query":"a","documents":[{}]})",
+        R"({"query":"a","documents":[{"text":"b","title":"c"}]})",
+        R"({"query":"a","documents":["b"],"top_n":0})",
+        R"({"query":"a","documents":["b"],"max_chunks_per_doc":3})"}) {
+    RerankRequest none;
+    EXPECT_EQ(readWith(readRerank, bad, none).status, 400) << bad;
+  }
+}
+
+TEST(ServingResponses, EndsOfAnswers) {
+  AnswerHead head = AnswerHead::make(/*isChat=*/true, "m");
+  Json part = {{"delta", {{"content", "a"}}}, {"finish_reason", nullptr}};
+  ResponseEvents failed(Json::object(), head);
+  failed.add(part);
+  std::string text = failed.fail(ApiError::internal("It broke."));
+  EXPECT_TRUE(text.starts_with("event: response.failed\ndata: {")) << text;
+  EXPECT_EQ(failed.whole()["status"], "failed");
+  EXPECT_EQ(failed.whole()["error"]["message"], "It broke.");
+
+  // Nothing written is a message without text.
+  ResponseEvents empty(Json{{"top_p", nullptr}, {"temperature", 0}}, head);
+  empty.add({{"delta", Json::object()}, {"finish_reason", "stop"}});
+  empty.finish({});
+  EXPECT_EQ(empty.whole()["output"][0]["content"][0]["text"], "");
+  EXPECT_EQ(empty.whole()["temperature"], 0);
+  EXPECT_EQ(empty.whole()["top_p"], 1);
 }
 
 TEST(ServingRequests, RefusesOddMessages) {

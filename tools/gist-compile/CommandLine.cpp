@@ -273,6 +273,18 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
       ->type_name("last|all")
       ->group(group);
+  app.add_option("--lora", options.adapter,
+                 "Merge an adapter into the weights: a folder of PEFT with "
+                 "adapter_config.json and adapter_model.safetensors. Quantised "
+                 "weights that it changes are stored in f16")
+      ->type_name("FOLDER")
+      ->group(group);
+  app.add_option("--lora-scale", options.adapterScale,
+                 "How much of the adapter is added, times what its own file "
+                 "says; default: 1")
+      ->check(CLI::Range(-1e6f, 1e6f).description(""))
+      ->type_name("S")
+      ->group(group);
   app.add_flag("--random-weights", options.randomWeights,
                "Read only config.json and make random f16 weights when the "
                "module is loaded: for measuring a model without its weights")
@@ -410,6 +422,11 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.randomWeights && options.referenceWeights)
     refuse("--weights=reference needs a model file, and --random-weights has "
            "none: leave one of the two out");
+  if (options.randomWeights && !options.adapter.empty())
+    refuse("--lora needs a model's weights, and --random-weights has none: "
+           "leave one of the two out");
+  if (app.count("--lora-scale") != 0 && options.adapter.empty())
+    refuse("--lora-scale needs an adapter: add --lora");
   const char *split = options.stages > 1 ? "--stages" : "--ranks";
   if (options.ranks > 1 && options.stages > 1)
     refuse("--ranks and --stages cannot be given together: a model is split "
@@ -434,7 +451,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
   // An option that would have no effect is refused.
   if (options.isGraph())
     for (const char *name : {"--expand-weights", "--kv-type", "--logits",
-                             "--weights", "--random-weights"})
+                             "--weights", "--random-weights", "--lora"})
       if (app.count(name) != 0)
         refuse(std::string(name) + " applies when a model is imported; a .mlir "
                                    "graph is compiled as it is");

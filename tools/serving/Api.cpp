@@ -21,6 +21,8 @@ static constexpr const char *kJson = "application/json";
 static constexpr const char *kChatPath = "/v1/chat/completions";
 static constexpr const char *kCompletionPath = "/v1/completions";
 static constexpr const char *kEmbeddingPath = "/v1/embeddings";
+static constexpr const char *kResponsesPath = "/v1/responses";
+static constexpr const char *kRerankPath = "/v1/rerank";
 static constexpr const char *kTokenizePath = "/tokenize";
 static constexpr const char *kDetokenizePath = "/detokenize";
 static constexpr std::string_view kModelPath = "/v1/models/";
@@ -40,6 +42,8 @@ static const char *methodOf(const std::string &path) {
       {kChatPath, "POST"},
       {kCompletionPath, "POST"},
       {kEmbeddingPath, "POST"},
+      {kResponsesPath, "POST"},
+      {kRerankPath, "POST"},
       {kTokenizePath, "POST"},
       {kDetokenizePath, "POST"}};
   for (const auto &[known, method] : kPaths)
@@ -231,6 +235,8 @@ ApiError Api::answerPost(const Request &request, Response &response) {
   GIST_SERVE_TRY(readBody(request, body));
   Answering answering = request.path == kChatPath         ? &Api::chat
                         : request.path == kCompletionPath ? &Api::complete
+                        : request.path == kResponsesPath  ? &Api::respond
+                        : request.path == kRerankPath     ? &Api::rerank
                         : request.path == kTokenizePath   ? &Api::tokenize
                         : request.path == kDetokenizePath ? &Api::detokenize
                                                           : &Api::embed;

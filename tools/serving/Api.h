@@ -68,10 +68,26 @@ private:
                    Job &job) const;
   ApiError submit(std::vector<Job> jobs, std::shared_ptr<Ticket> &ticket) const;
 
+  /// An empty job of a model that makes embeddings.
+  ApiError makeEmbeddingJob(const std::string &model, const Request &request,
+                            Job &job) const;
+  /// Adds a text, which a field `param` of the request has.
+  ApiError addText(const Prompt &text, const char *param, Job &job) const;
+  /// The vectors of all texts of a job.
+  ApiError embedTexts(Job job, std::vector<std::vector<float>> &vectors) const;
+
+  /// Answers a chat; `responseBody` is that of a request for a response, and
+  /// null for a chat's own answer.
+  ApiError answerChat(ChatRequest request, const Json *responseBody,
+                      const Request &from, Response &response);
+
   ApiError chat(const Json &body, const Request &request, Response &response);
+  ApiError respond(const Json &body, const Request &request,
+                   Response &response);
   ApiError complete(const Json &body, const Request &request,
                     Response &response);
   ApiError embed(const Json &body, const Request &request, Response &response);
+  ApiError rerank(const Json &body, const Request &request, Response &response);
   ApiError tokenize(const Json &body, const Request &request,
                     Response &response);
   ApiError detokenize(const Json &body, const Request &request,

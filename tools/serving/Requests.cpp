@@ -410,6 +410,46 @@ ApiError serve::readEmbedding(const Json &body, EmbeddingRequest &request) {
   return fields.finish();
 }
 
+/// The text of a document: a string, or an object that has it.
+static ApiError readDocument(const Json &value, const std::string &where,
+                             std::string &text) {
+  if (value.is_string()) {
+    text = value.get<std::string>();
+    return {};
+  }
+  Fields fields(value, where);
+  auto found = fields.text("text");
+  GIST_SERVE_TRY(fields.finish());
+  if (!found)
+    return ApiError::invalid(where, "'" + where + "' has no 'text'.");
+  text = *found;
+  return {};
+}
+
+ApiError serve::readRerank(const Json &body, RerankRequest &request) {
+  Fields fields(body);
+  request.model = fields.text("model").value_or("");
+  request.query = fields.text("query").value_or("");
+  if (request.query.empty())
+    fields.fail(ApiError::invalid("query", "'query' is missing or empty."));
+  const Json *list = fields.find("documents");
+  if (!list || !list->is_array() || list->empty() ||
+      list->size() > kMaxEmbeddings)
+    fields.fail(ApiError::invalid(
+        "documents", "'documents' is not a list of 1 to " +
+                         std::to_string(kMaxEmbeddings) + " texts."));
+  for (size_t i = 0; !fields.failed() && i < list->size(); ++i)
+    fields.fail(readDocument((*list)[i], "documents[" + std::to_string(i) + "]",
+                             request.documents.emplace_back()));
+  request.best = fields.integer("top_n", 1, kMaxTokenCount);
+  request.withDocuments = fields.boolean("return_documents").value_or(false);
+  fields.refuse("max_chunks_per_doc", "documents are read whole");
+  fields.refuse("max_tokens_per_doc", "documents are read whole");
+  fields.ignore({"user", "keep_alive"});
+  request.ignored = fields.ignored();
+  return fields.finish();
+}
+
 ApiError serve::readTokenize(const Json &body, TokenizeRequest &request) {
   Fields fields(body);
   request.model = fields.text("model").value_or("");

@@ -79,6 +79,15 @@ struct EmbeddingRequest {
   std::vector<std::string> ignored;
 };
 
+/// Texts to be put in order by what they have to do with another.
+struct RerankRequest {
+  std::string model, query;
+  std::vector<std::string> documents;
+  std::optional<int64_t> best; ///< how many are wanted; none: all
+  bool withDocuments = false;  ///< the texts are wanted too
+  std::vector<std::string> ignored;
+};
+
 /// A text, or the messages of a chat.
 struct TokenizeRequest {
   std::string model;
@@ -99,6 +108,7 @@ struct DetokenizeRequest {
 ApiError readChat(const Json &body, ChatRequest &request);
 ApiError readCompletion(const Json &body, CompletionRequest &request);
 ApiError readEmbedding(const Json &body, EmbeddingRequest &request);
+ApiError readRerank(const Json &body, RerankRequest &request);
 ApiError readTokenize(const Json &body, TokenizeRequest &request);
 ApiError readDetokenize(const Json &body, DetokenizeRequest &request);
 

@@ -46,8 +46,7 @@ Json serve::usageBody(const Usage &usage) {
           {"total_tokens", usage.promptTokens + usage.writtenTokens}};
 }
 
-/// Never the same twice, also not after a restart.
-static std::string makeId(const char *prefix) {
+std::string serve::makeId(const char *prefix) {
   static const uint64_t kStart =
       (uint64_t{std::random_device()()} << 32) ^ std::random_device()();
   static std::atomic<uint64_t> count = 0;

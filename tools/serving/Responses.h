@@ -26,6 +26,9 @@ namespace gist::serve {
 /// {"error": {...}}
 Json errorBody(const ApiError &error);
 
+/// A name that is never the same twice, also not after a restart.
+std::string makeId(const char *prefix);
+
 struct Usage {
   size_t promptTokens = 0, writtenTokens = 0;
 };

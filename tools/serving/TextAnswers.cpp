@@ -7,6 +7,7 @@
 
 #include "tools/serving/Api.h"
 #include "tools/serving/Responses.h"
+#include "tools/serving/ResponsesApi.h"
 
 #include "runtime/text/ChatPrompt.h"
 
@@ -230,13 +231,16 @@ struct Stream {
   std::vector<Growing> answers;
   Usage usage;
   bool includeUsage = false;
-  size_t begun = 0, finished = 0; ///< answers
+  std::optional<ResponseEvents> events = {}; ///< in place of a chat's parts
+  size_t begun = 0, finished = 0;            ///< answers
   Clock::time_point lastSent = Clock::now();
 
   ~Stream() { ticket->cancel(); }
 
   /// One part of an answer.
-  std::string part(Json choice) const {
+  std::string part(Json choice) {
+    if (events)
+      return events->add(choice);
     Json body = head.fields(/*isChunk=*/true);
     body["choices"].push_back(std::move(choice));
     // With usage at the end, all parts have the field.
@@ -249,19 +253,27 @@ struct Stream {
   bool next(std::string &text);
   /// What comes after all answers.
   std::string end();
+  std::string fail(const ApiError &error);
 };
 } // namespace
 
 std::string Stream::end() {
   std::string text;
+  for (const Growing &answer : answers)
+    usage.writtenTokens += answer.writtenTokens();
+  if (events)
+    return events->finish(usage);
   if (includeUsage) {
-    for (const Growing &answer : answers)
-      usage.writtenTokens += answer.writtenTokens();
     Json body = head.fields(/*isChunk=*/true);
     body["usage"] = usageBody(usage);
     text += streamEvent(body);
   }
   return text + kStreamEnd;
+}
+
+std::string Stream::fail(const ApiError &error) {
+  return events ? events->fail(error)
+                : streamEvent(errorBody(error)) + kStreamEnd;
 }
 
 bool Stream::next(std::string &text) {
@@ -278,7 +290,7 @@ bool Stream::next(std::string &text) {
     return false;
   }
   if (event.failure != Failure::None) {
-    text += streamEvent(errorBody(failureError(event))) + kStreamEnd;
+    text += fail(failureError(event));
     return true;
   }
   Growing &answer = answers[event.job];
@@ -370,6 +382,24 @@ static ApiError checkStreams(const TextRequest &request,
 ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   ChatRequest request;
   GIST_SERVE_TRY(readChat(body, request));
+  return answerChat(std::move(request), nullptr, from, response);
+}
+
+ApiError Api::respond(const Json &body, const Request &from,
+                      Response &response) {
+  TranslatedRequest translated;
+  GIST_SERVE_TRY(translateRequest(body, translated));
+  ChatRequest request;
+  ApiError error = readChat(translated.chat, request);
+  request.ignored.insert(request.ignored.end(), translated.ignored.begin(),
+                         translated.ignored.end());
+  if (error.ok())
+    error = answerChat(std::move(request), &body, from, response);
+  return translateError(translated, std::move(error));
+}
+
+ApiError Api::answerChat(ChatRequest request, const Json *responseBody,
+                         const Request &from, Response &response) {
   GIST_SERVE_TRY(checkStreams(request, from));
   size_t index = 0;
   GIST_SERVE_TRY(findWriter(request.model, index));
@@ -410,14 +440,25 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
   AnswerHead head = AnswerHead::make(/*isChat=*/true, model.name);
+  std::optional<ResponseEvents> events;
+  if (responseBody)
+    events.emplace(*responseBody, head);
   reportIgnored(request.ignored, response);
   if (request.stream) {
     sendStream(std::make_shared<Stream>(ticket, head, std::move(answers), usage,
-                                        request.includeUsage),
+                                        request.includeUsage,
+                                        std::move(events)),
                response);
     return {};
   }
   GIST_SERVE_TRY(collect(*ticket, answers));
+  if (events) {
+    usage.writtenTokens = answers[0].writtenTokens();
+    events->add(answers[0].choice(0, /*isChunk=*/false, /*isLast=*/true));
+    events->finish(usage);
+    response.setBody(writeJson(events->whole()) + "\n", "application/json");
+    return {};
+  }
   response.setBody(wholeBody(head, usage, answers, 1, 1), "application/json");
   return {};
 }

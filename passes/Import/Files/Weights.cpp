@@ -18,11 +18,16 @@
 
 using namespace gist;
 
-/// A shared pointer, because weights are copied into maps and producers.
-static void own(Weight &weight, std::vector<uint8_t> bytes) {
+Weight gist::ownWeight(WeightFormat format, std::vector<int64_t> shape,
+                       std::vector<uint8_t> bytes) {
+  // Shared, because weights are copied into maps and producers.
   auto owned = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  Weight weight;
+  weight.format = format;
+  weight.shape = std::move(shape);
   weight.content = {owned->data(), owned->size()};
   weight.owned = std::move(owned);
+  return weight;
 }
 
 /// Numbers of the size that trained models have, so that activations neither
@@ -47,12 +52,9 @@ Weight gist::storedWeight(const StoredTensor &tensor) {
 
 Weight gist::madeWeight(std::vector<int64_t> shape,
                         const std::vector<float> &values) {
-  Weight weight;
-  weight.shape = std::move(shape);
   std::vector<uint8_t> bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
-  own(weight, std::move(bytes));
-  return weight;
+  return ownWeight(WeightFormat::F32, std::move(shape), std::move(bytes));
 }
 
 /// The whole tensor in f32 in memory.
@@ -83,9 +85,6 @@ Weight gist::transposedWeight(const Weight &matrix) {
     for (size_t j = 0; j < columns; ++j)
       std::memcpy(&bytes[(j * rows + i) * size],
                   matrix.content.data + (i * columns + j) * size, size);
-  Weight result;
-  result.format = matrix.format;
-  result.shape = {matrix.shape[1], matrix.shape[0]};
-  own(result, std::move(bytes));
-  return result;
+  return ownWeight(matrix.format, {matrix.shape[1], matrix.shape[0]},
+                   std::move(bytes));
 }

@@ -60,6 +60,10 @@ Weight plusOne(const StoredTensor &tensor);
 /// A copy of a matrix with rows and columns exchanged; not for blocks.
 Weight transposedWeight(const Weight &matrix);
 
+/// A weight of its own, from bytes.
+Weight ownWeight(WeightFormat format, std::vector<int64_t> shape,
+                 std::vector<uint8_t> bytes);
+
 /// A weight of its own, from f32 numbers.
 Weight madeWeight(std::vector<int64_t> shape, const std::vector<float> &values);
 
