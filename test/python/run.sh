@@ -25,7 +25,7 @@ make_environment() {
   shift
   "$python" -m venv "$folder"
   "$folder/bin/pip" wheel "${quiet[@]}" --no-deps -w "$folder/wheels" "$root" "$@"
-  "$folder/bin/pip" install "${quiet[@]}" "$folder"/wheels/gist-*.whl -r "$here/requirements.txt"
+  "$folder/bin/pip" install "${quiet[@]}" "$folder"/wheels/gist_compiler-*.whl -r "$here/requirements.txt"
 }
 
 "$build/bin/gist-make-tiny-module" "$scratch/tiny.gist"
@@ -52,7 +52,7 @@ fi
 
 make_environment "$scratch/runtime" --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON \
   --config-settings=build-dir=build/wheel/runtime
-wheel=$(echo "$scratch"/runtime/wheels/gist-*.whl)
+wheel=$(echo "$scratch"/runtime/wheels/gist_compiler-*.whl)
 size=$(stat -c %s "$wheel")
 [ "$size" -lt $((5 << 20)) ] || fail "the wheel of the runtime has $size bytes; 5 MiB are allowed"
 case $wheel in *-cp310-abi3-*) ;; *) fail "$wheel is not for the stable ABI" ;; esac
