@@ -20,9 +20,12 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONFLICTS gist)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SUGGESTS libmlir-22-dev)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
   "Runs transformer models that were compiled to do less work
- The runtime of Gist, its C library, and the programs gist, gist-run, gist-plan
- and gist-serve.")
+The runtime of Gist, its C library, and the programs gist, gist-run, gist-plan and gist-serve.")
 set(CPACK_COMPONENT_COMPILER_DESCRIPTION
   "Compiles transformer models so that they do less work
- The compiler of Gist: gist-compile, gist-opt, gist-reduce and gist-lsp-server.")
+The compiler of Gist: gist-compile, gist-opt, gist-reduce and gist-lsp-server.")
+foreach(component ${CPACK_COMPONENTS_ALL})
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/gist-${component}"
+    RENAME copyright COMPONENT ${component})
+endforeach()
 include(CPack)

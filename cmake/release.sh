@@ -73,7 +73,7 @@ make_tarball() {
     cmake --install "$build" --component $component --strip --prefix "$scratch/$name"
   done
   bundle "$scratch/$name"
-  cp LICENSE CHANGELOG.md "$scratch/$name/"
+  cp CHANGELOG.md "$scratch/$name/"
   tar -C "$scratch" --owner=0 --group=0 -czf "$output/$name.tar.gz" "$name"
 }
 
