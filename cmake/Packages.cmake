@@ -1,7 +1,10 @@
 # CPack makes a Debian package of each component: `cpack -G DEB` in a build folder.
 # What they depend on is read from what their programs link.
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL runtime compiler)
+set(CPACK_COMPONENTS_ALL runtime)
+if(NOT GIST_RUNTIME_ONLY)
+  list(APPEND CPACK_COMPONENTS_ALL compiler)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

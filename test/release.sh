@@ -30,7 +30,7 @@ chat="gist chat model.gguf --max-tokens 4"
 declare -A commands=(
   [tarball]="tar xzf gist-*.tar.gz && PATH=\$(echo \$PWD/gist-*/bin):\$PATH $chat"
   [wheel]="python3 -m venv env && env/bin/pip install -q gist_compiler-*.whl && env/bin/$chat"
-  [packages]="apt-get install -y -qq --no-install-recommends ./gist*.deb >/dev/null && $chat"
+  [packages]="apt-get install -y -qq --no-install-recommends ./gist*.deb >&2 && $chat"
 )
 
 use() { # name of the Debian, root, name of the file

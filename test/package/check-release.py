@@ -92,6 +92,16 @@ def check_package(package: pathlib.Path, build: pathlib.Path, scratch: pathlib.P
     check_paths(scratch, build)
 
 
+def check_apart(folder: pathlib.Path) -> None:
+    """No two packages have the same file: dpkg refuses the second."""
+    owners: dict[str, str] = {}
+    for package in folder.glob("*.deb"):
+        lines = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout
+        for path in (line.split()[5] for line in lines.splitlines() if not line.startswith("d")):
+            assert path not in owners, f"{path} is in {package.name} and in {owners[path]}"
+            owners[path] = package.name
+
+
 def main() -> None:
     folder, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     checks = [
@@ -103,6 +113,7 @@ def main() -> None:
     for pattern, check, more in checks:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             check(only(folder, pattern), build, pathlib.Path(scratch), *more)
+    check_apart(folder)
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
 
 
