@@ -52,10 +52,14 @@ echo "== build: $build"
 if [ ! -e "$build/CMakeCache.txt" ]; then
   cmake --preset release -B "$build" -DGIST_BUILD_TESTS=OFF >"$build.log"
 fi
+grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt" ||
+  echo "note: $build is not a release build: its programs are slower, and name files of this machine"
 cmake --build "$build" >"$scratch/build.log" || { tail -30 "$scratch/build.log" >&2; exit 1; }
 
 make_wheel() {
-  python3 -m venv "$scratch/python"
+  local python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  "$python" -m venv "$scratch/python"
   "$scratch/python/bin/pip" install -q --disable-pip-version-check wheel
   "$scratch/python/bin/pip" wheel -q --disable-pip-version-check --no-deps -w "$scratch" . \
     --config-settings=cmake.define.GIST_BUILD="$build"

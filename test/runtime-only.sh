@@ -11,12 +11,13 @@ cmake --preset runtime-only -G "Unix Makefiles" -DGIST_BUILD_TESTS=OFF -DCMAKE_C
   -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON >/dev/null
 cmake --build build/runtime-only -j "$(nproc)" >/dev/null
-for program in build/{runtime-only,dev}/bin/gist-{run,plan,serve}; do
+for program in build/{runtime-only,dev}/bin/gist{,-run,-plan,-serve}; do
   if ldd "$program" | grep -E 'LLVM|MLIR'; then
     echo "$program links LLVM" >&2
     exit 1
   fi
 done
+build/runtime-only/bin/gist --version
 build/runtime-only/bin/gist-run --version
 build/runtime-only/bin/gist-plan --version
 build/runtime-only/bin/gist-serve --version
