@@ -10,7 +10,8 @@ for component in runtime compiler; do
   cmake --install "$build" --component $component --prefix "$scratch/prefix" >"$scratch/$component.log"
 done
 # Components become packages, and no two packages may have the same file.
-sed -n 's/^-- \(Installing\|Up-to-date\): //p' "$scratch"/{runtime,compiler}.log | sort | uniq -d |
+sed -n -e 's,//*,/,g' -e 's/^-- \(Installing\|Up-to-date\): //p' "$scratch"/{runtime,compiler}.log |
+  sort | uniq -d |
   while read -r path; do
     [ -d "$path" ] || { echo "both components install $path" >&2; exit 1; }
   done
