@@ -304,22 +304,30 @@ function(gist_install_package)
     "${PROJECT_BINARY_DIR}/gist.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/gist.pc" COMPONENT runtime
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-  gist_install_headers(runtime runtime tools passes/Import/Files passes/Plan/File)
+  set(plain passes/Import/Files passes/Plan/File)
+  gist_install_headers(runtime FOLDERS runtime tools ${plain})
   if(NOT GIST_RUNTIME_ONLY)
-    gist_install_headers(compiler passes dialect)
+    # Two Debian packages cannot have the same file.
+    gist_install_headers(compiler FOLDERS passes dialect WITHOUT ${plain})
   endif()
 endfunction()
 
-# gist_install_headers(<component> <folder>...): at the paths that they have
-# here. gist.h is not among them: it has one place, <gist/gist.h>.
+# gist_install_headers(<component> FOLDERS <folder>... WITHOUT <folder>...): at the
+# paths that they have here. gist.h is not among them: it has one place,
+# <gist/gist.h>.
 function(gist_install_headers component)
-  foreach(folder ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;WITHOUT" ${ARGN})
+  set(without)
+  foreach(folder ${ARG_WITHOUT})
+    list(APPEND without REGEX "/${folder}$" EXCLUDE)
+  endforeach()
+  foreach(folder ${ARG_FOLDERS})
     cmake_path(GET folder PARENT_PATH parent)
     foreach(root "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
       install(DIRECTORY "${root}/${folder}" COMPONENT ${component}
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist/${parent}" FILES_MATCHING
         PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def" PATTERN "*.hpp"
-        PATTERN "CMakeFiles" EXCLUDE
+        PATTERN "CMakeFiles" EXCLUDE ${without}
         PATTERN "gist.h" EXCLUDE)
     endforeach()
   endforeach()

@@ -27,6 +27,9 @@ gist_test_packages=(
   python3-dev
 )
 
+# What cmake/release.sh needs on top.
+gist_release_packages=(dpkg-dev file patchelf python3-dev)
+
 install_packages() {
   local missing=() name
   for name in "$@"; do

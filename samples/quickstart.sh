@@ -20,6 +20,9 @@ bash samples/01-select/run.sh build/release
 echo "== SmolLM2-135M: from a GGUF file to text"
 bash samples/02-smollm2/run.sh build/release
 
+echo "== Gemma 3 270M: questions with short answers"
+bash samples/09-gemma3/run.sh build/release
+
 echo "== MiniLM: sentences by similarity to 'How do I bake bread?'"
 bash samples/03-minilm/run.sh build/release
 
@@ -34,3 +37,4 @@ if [ ! -e "$plan/report.html" ]; then
 else
   cat "$plan.txt"
 fi
+echo "== now try: build/release/bin/gist-run chat $model"

@@ -10,5 +10,7 @@ module=$(dirname "$model")/smollm2-$(basename "$build").gist
 if [ ! -e "$module" ] || [ "$build/bin/gist-compile" -nt "$module" ]; then
   "$build/bin/gist-compile" "$model" -o "$module"
 fi
-"$build/bin/gist-run" generate "$module" --chat --max-tokens 48 \
+"$build/bin/gist-run" generate "$module" --chat --max-tokens 64 \
+  -p "Explain in one sentence what a compiler does."
+"$build/bin/gist-run" generate "$module" --chat --max-tokens 64 \
   --stats -p "Why is the sky blue?"

@@ -33,7 +33,7 @@ ask() {
 }
 ask "Why is the sky blue?" &
 first=$!
-ask "What is the capital of France?"
+ask "Explain in one sentence what a compiler does."
 wait "$first"
 
 # The same as a stream: one event for each token.

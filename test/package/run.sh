@@ -6,7 +6,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
+for component in runtime compiler; do
+  cmake --install "$build" --component $component --prefix "$scratch/prefix" >"$scratch/$component.log"
+done
+# Components become packages, and no two packages may have the same file.
+sed -n -e 's,//*,/,g' -e 's/^-- \(Installing\|Up-to-date\): //p' "$scratch"/{runtime,compiler}.log |
+  sort | uniq -d |
+  while read -r path; do
+    [ -d "$path" ] || { echo "both components install $path" >&2; exit 1; }
+  done
 cmake -G Ninja -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/prefix" \
   -DCMAKE_CXX_COMPILER=clang++-22 >/dev/null
 cmake --build "$scratch/build" >/dev/null

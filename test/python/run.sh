@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The Python package: a wheel of the runtime alone, built and installed as a user
-# does, in an environment that has nothing else; then the package of a build,
-# which has the compiler linked. Usage: run.sh BUILD_DIR
+# The Python package: a wheel of the runtime alone, made of a build and installed
+# as a user does, in an environment that has nothing else; then the package of the
+# build, which has the compiler linked. Usage: run.sh BUILD_DIR
 #
-# With --whole it is the wheel with the compiler instead, whose build takes long.
+# With --whole it is the wheel that `pip install .` builds instead, with the
+# compiler, and the one that it builds where no LLVM is: both take long.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -25,7 +26,7 @@ make_environment() {
   shift
   "$python" -m venv "$folder"
   "$folder/bin/pip" wheel "${quiet[@]}" --no-deps -w "$folder/wheels" "$root" "$@"
-  "$folder/bin/pip" install "${quiet[@]}" "$folder"/wheels/gist-*.whl -r "$here/requirements.txt"
+  "$folder/bin/pip" install "${quiet[@]}" "$folder"/wheels/gist_compiler-*.whl -r "$here/requirements.txt"
 }
 
 "$build/bin/gist-make-tiny-module" "$scratch/tiny.gist"
@@ -36,7 +37,7 @@ test_package() { # PYTHON FILES...
 }
 
 if [ "$whole" = --whole ]; then
-  make_environment "$scratch/whole" --config-settings=build-dir=build/wheel/whole
+  make_environment "$scratch/whole" --config-settings=build-dir="$scratch/build"
   # No gist-compile can be found.
   PATH=/usr/bin:/bin test_package "$scratch/whole/bin/python" \
     "$here/test_runtime.py" "$here/test_compile.py"
@@ -47,19 +48,35 @@ if [ "$whole" = --whole ]; then
     fail "the compiler was built with GCC"
   fi
   grep -q "needs Clang, found GNU" "$scratch/gcc.log" || fail "$(cat "$scratch/gcc.log")"
+  make_environment "$scratch/alone" --config-settings=build-dir="$scratch/build-alone" \
+    --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON
+  PATH=$build/bin:/usr/bin:/bin test_package "$scratch/alone/bin/python" "$here/test_runtime.py"
   exit
 fi
 
 make_environment "$scratch/runtime" --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON \
-  --config-settings=build-dir=build/wheel/runtime
-wheel=$(echo "$scratch"/runtime/wheels/gist-*.whl)
+  --config-settings=cmake.define.GIST_BUILD="$build" --config-settings=build-dir="$scratch/build"
+# The sources of the extension, and nothing that the build has.
+compiled=$(find "$scratch/build" -name '*.o' | wc -l)
+[ "$compiled" -gt 0 ] && [ "$compiled" -lt 10 ] ||
+  fail "the wheel compiled $compiled files; expected those of tools/python alone"
+wheel=$(echo "$scratch"/runtime/wheels/gist_compiler-*.whl)
 size=$(stat -c %s "$wheel")
-[ "$size" -lt $((5 << 20)) ] || fail "the wheel of the runtime has $size bytes; 5 MiB are allowed"
+[ "$size" -lt $((8 << 20)) ] || fail "the wheel of the runtime has $size bytes; 8 MiB are allowed"
 case $wheel in *-cp310-abi3-*) ;; *) fail "$wheel is not for the stable ABI" ;; esac
 installed=$("$scratch/runtime/bin/python" -c 'import gist; print(gist.__path__[0])')
-for library in "$installed"/*.so; do
+for library in "$installed"/*.so "$installed"/bin/*; do
   if ldd "$library" | grep -E 'LLVM|MLIR'; then fail "$library links LLVM"; fi
 done
+# The tools are commands of the environment, whatever PATH is.
+version=$("$scratch/runtime/bin/python" -c 'import gist; print(gist.__version__)')
+for tool in gist gist-run gist-plan gist-serve; do
+  said=$(env -i "$scratch/runtime/bin/$tool" --version)
+  case "$said" in "$tool $version"*) ;; *) fail "$tool --version says '$said', expected $version" ;; esac
+done
+env -i "$scratch/runtime/bin/gist" info "$scratch/tiny.gist" | grep -q '^entries:' ||
+  fail "gist info shows no entries"
+[ ! -e "$scratch/runtime/bin/gist-compile" ] || fail "a wheel without the compiler has gist-compile"
 "$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" -p gist
 "$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" "$here/typed_user.py"
 [ -d "$build/python/gist" ] || fail "$build has no Python package: configure with -DGIST_PYTHON=ON"

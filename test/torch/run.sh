@@ -22,7 +22,8 @@ cd "$here"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$python" -m pip install -q --disable-pip-version-check --no-deps --target "$scratch/wheel" "$root" \
-  --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON --config-settings=build-dir="$root/build/wheel/runtime"
+  --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON --config-settings=cmake.define.GIST_BUILD="$build" \
+  --config-settings=build-dir="$scratch/build"
 PYTHONPATH=$scratch/wheel PATH=$build/bin:$PATH "$python" -m pytest -q -p no:cacheprovider -W ignore test_wheel.py
 "$python" -m mypy --strict --cache-dir /dev/null -p gist
 "$python" -m pytest -q -p no:cacheprovider -W ignore test_torch.py

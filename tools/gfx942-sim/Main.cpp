@@ -359,6 +359,10 @@ int main(int argc, char **argv) {
     std::fputs(kUsage, stdout);
     return 0;
   }
+  if (argc == 2 && !std::strcmp(argv[1], "--version")) {
+    std::puts("gfx942-sim " GIST_VERSION);
+    return 0;
+  }
   if (!parseOptions(argc, argv, options)) {
     std::fputs(kUsage, stderr);
     return 2;

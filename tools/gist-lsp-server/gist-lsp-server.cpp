@@ -13,9 +13,11 @@
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "passes/Driver/CrashReport.h"
 #include "passes/Driver/Registration.h"
+#include "passes/Driver/Version.h"
 
 int main(int argc, char **argv) {
   gist::setCrashReport();
+  gist::setVersion("gist-lsp-server");
   gist::printStackOnCrash(argv[0]);
   mlir::DialectRegistry registry;
   gist::registerDialects(registry);

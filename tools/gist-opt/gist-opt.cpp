@@ -15,6 +15,7 @@
 #include "passes/Driver/CrashReport.h"
 #include "passes/Driver/Nesting.h"
 #include "passes/Driver/Registration.h"
+#include "passes/Driver/Version.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
@@ -75,6 +76,7 @@ static llvm::LogicalResult run(int argc, char **argv, llvm::StringRef in,
 
 int main(int argc, char **argv) {
   gist::setCrashReport();
+  gist::setVersion("gist-opt");
   // Before MLIR adds its own.
   hideOptionsOfLibraries();
   mlir::DialectRegistry registry;

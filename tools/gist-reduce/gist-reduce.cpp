@@ -15,9 +15,11 @@
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "passes/Driver/CrashReport.h"
 #include "passes/Driver/Registration.h"
+#include "passes/Driver/Version.h"
 
 int main(int argc, char **argv) {
   gist::setCrashReport();
+  gist::setVersion("gist-reduce");
   mlir::DialectRegistry registry;
   gist::registerDialects(registry);
   gist::registerPassesAndPipelines();
