@@ -7,6 +7,8 @@
 
 #include "tools/planning/LinearSolve.h"
 
+#include "tools/planning/Solver.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -16,89 +18,12 @@
 using namespace gist;
 using namespace gist::plan;
 
-/// Logarithms of prices, nats a byte, to either side of all sensible ones.
-static constexpr double kLowestPrice = -60, kHighestPrice = 20;
-
 int64_t gist::plan::countBytes(const std::vector<LinearMenu> &menus,
                                const std::vector<size_t> &chosen) {
   int64_t bytes = 0;
   for (size_t i = 0; i < menus.size(); ++i)
     bytes += menus[i].options[chosen[i]].bytes;
   return bytes;
-}
-
-std::vector<size_t>
-gist::plan::chooseAtPrice(const std::vector<LinearMenu> &menus, double price) {
-  std::vector<size_t> chosen;
-  for (const LinearMenu &menu : menus) {
-    auto cost = [&](const LinearOption &option) {
-      return menu.sensitivity * option.error +
-             price * static_cast<double>(option.bytes);
-    };
-    auto best = std::min_element(
-        menu.options.begin(), menu.options.end(),
-        [&](const auto &a, const auto &b) { return cost(a) < cost(b); });
-    chosen.push_back(static_cast<size_t>(best - menu.options.begin()));
-  }
-  return chosen;
-}
-
-/// Spends the rest of `bytes` greedily, one group at a time: no price chooses
-/// an option that lies a little off the convex hull of its menu.
-static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
-                      std::vector<size_t> &chosen) {
-  for (;;) {
-    int64_t rest = bytes - countBytes(menus, chosen);
-    double most = 0;
-    size_t menu = 0, option = 0;
-    for (size_t i = 0; i < menus.size(); ++i) {
-      const LinearOption &now = menus[i].options[chosen[i]];
-      for (size_t j = 0; j < menus[i].options.size(); ++j) {
-        const LinearOption &other = menus[i].options[j];
-        double gain = menus[i].sensitivity * (now.error - other.error);
-        if (other.bytes - now.bytes <= rest && gain > most) {
-          most = gain;
-          menu = i;
-          option = j;
-        }
-      }
-    }
-    if (most == 0)
-      return;
-    chosen[menu] = option;
-  }
-}
-
-Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
-                                int64_t bytes, std::vector<size_t> &chosen) {
-  // A price of 0 takes the least error at any size, which is optimal if it
-  // fits.
-  std::vector<size_t> found = chooseAtPrice(menus, 0);
-  if (countBytes(menus, found) <= bytes) {
-    chosen = found;
-    return {};
-  }
-  // The bytes fall with the price.
-  double low = kLowestPrice, high = kHighestPrice;
-  found = chooseAtPrice(menus, std::exp(high));
-  if (countBytes(menus, found) > bytes)
-    return Status::error(
-        Code::BadArgument,
-        "%" PRId64
-        " bytes were asked for, but the smallest plan reads %" PRId64,
-        bytes, countBytes(menus, found));
-  // Halving the range of logarithms so often leaves no two doubles between.
-  for (int step = 0; step < 80; ++step) {
-    double middle = (low + high) / 2;
-    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
-    bool fits = countBytes(menus, tried) <= bytes;
-    (fits ? high : low) = middle;
-    if (fits)
-      found = std::move(tried);
-  }
-  spendRest(menus, bytes, found);
-  chosen = std::move(found);
-  return {};
 }
 
 double gist::plan::predictLoss(const std::vector<LinearMenu> &menus,
@@ -109,34 +34,79 @@ double gist::plan::predictLoss(const std::vector<LinearMenu> &menus,
   return loss;
 }
 
-/// The logarithm of the highest price at which the predicted loss is `loss`.
-static double findPrice(const std::vector<LinearMenu> &menus, double loss) {
-  double low = kLowestPrice, high = kHighestPrice;
-  for (int step = 0; step < 60; ++step) {
-    double middle = (low + high) / 2;
-    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
-    (predictLoss(menus, tried) <= loss ? low : high) = middle;
+/// The options with the fewest bytes, of equals those that lose least.
+static std::vector<size_t>
+chooseSmallest(const std::vector<LinearMenu> &menus) {
+  std::vector<size_t> chosen;
+  for (const LinearMenu &menu : menus) {
+    auto smallest =
+        std::ranges::min_element(menu.options, {}, [](const auto &option) {
+          return std::pair(option.bytes, option.error);
+        });
+    chosen.push_back(static_cast<size_t>(smallest - menu.options.begin()));
   }
-  return low;
+  return chosen;
+}
+
+Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
+                                int64_t bytes, std::vector<size_t> &chosen) {
+  std::vector<size_t> smallest = chooseSmallest(menus);
+  int64_t least = countBytes(menus, smallest);
+  if (least > bytes)
+    return Status::error(
+        Code::BadArgument,
+        "%" PRId64
+        " bytes were asked for, but the smallest plan reads %" PRId64,
+        bytes, least);
+  // What is spent here is bytes, and the smallest options spend none.
+  std::vector<std::vector<HeadOption>> options(menus.size());
+  for (size_t i = 0; i < menus.size(); ++i) {
+    const LinearMenu &menu = menus[i];
+    for (const LinearOption &option : menu.options) {
+      int64_t more = option.bytes - menu.options[smallest[i]].bytes;
+      options[i].push_back(
+          {menu.sensitivity * option.error, {static_cast<double>(more)}});
+    }
+    std::swap(options[i].front(), options[i][smallest[i]]);
+  }
+  // Bytes are whole, so half of one is the same as none.
+  chosen = chooseOptions(options,
+                         {std::max(static_cast<double>(bytes - least), 0.5)});
+  for (size_t i = 0; i < menus.size(); ++i)
+    if (chosen[i] == 0 || chosen[i] == smallest[i])
+      chosen[i] = smallest[i] - chosen[i];
+  return {};
+}
+
+/// The fewest bytes that are predicted to lose at most `loss`.
+static std::vector<size_t> chooseByLoss(const std::vector<LinearMenu> &menus,
+                                        double loss) {
+  std::vector<std::vector<HeadOption>> options(menus.size());
+  for (size_t i = 0; i < menus.size(); ++i)
+    for (const LinearOption &option : menus[i].options)
+      options[i].push_back({static_cast<double>(option.bytes),
+                            {menus[i].sensitivity * option.error}});
+  return chooseOptions(options, {loss});
 }
 
 Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
                                  double limit, int tries,
                                  const MeasureLoss &measure,
                                  std::vector<size_t> &chosen) {
-  // Two choices that hold and do not hold, as far as they are known; what
-  // rounding loses is far from the prediction, so steps begin wide.
-  constexpr double kStep = 1.5, kNear = 0.0015;
+  // Two predicted losses whose choices hold and do not hold, as far as they are
+  // known; what rounding loses is far from the prediction, so steps begin wide.
+  constexpr double kStep = 4, kNear = 0.0015, kFarthest = 1e6;
   constexpr int kMostSteps = 64;
   // Dense everywhere, which loses nothing, until something smaller holds.
   std::vector<size_t> best(menus.size(), 0);
   std::optional<double> holds, fails;
-  double price = findPrice(menus, limit);
+  double predicted = limit;
   int64_t failing = 0;
-  // Prices between two that were tried often choose what one of them chose.
+  // Predictions between two that were tried often choose what one of them
+  // chose.
   std::map<std::vector<size_t>, double> known;
   for (int step = 0; step < kMostSteps; ++step) {
-    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(price));
+    std::vector<size_t> tried = chooseByLoss(menus, predicted);
     int64_t bytes = countBytes(menus, tried);
     // A measurement runs the model and a choice does not, so only new choices
     // count as tries.
@@ -148,21 +118,21 @@ Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
     double loss = place->second;
     // NaN does not hold.
     if (loss <= limit) {
-      holds = price;
+      holds = predicted;
       if (bytes < countBytes(menus, best))
         best = tried;
     } else {
-      fails = price;
+      fails = predicted;
       failing = bytes;
     }
     if (holds && fails &&
         static_cast<double>(countBytes(menus, best) - failing) <=
             kNear * static_cast<double>(failing))
       break;
-    price = holds && fails ? (*holds + *fails) / 2
-            : holds        ? price + kStep
-                           : price - kStep;
-    if (price > kHighestPrice)
+    predicted = holds && fails ? std::sqrt(*holds * *fails)
+                : holds        ? predicted * kStep
+                               : predicted / kStep;
+    if (predicted > kFarthest * limit)
       break;
   }
   chosen = std::move(best);

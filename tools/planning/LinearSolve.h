@@ -37,14 +37,8 @@ Status readMenus(const std::string &path, std::vector<LinearMenu> &menus);
 int64_t countBytes(const std::vector<LinearMenu> &menus,
                    const std::vector<size_t> &chosen);
 
-/// For each menu the option with the least sensitivity * error + price * bytes;
-/// of equals the first.
-std::vector<size_t> chooseAtPrice(const std::vector<LinearMenu> &menus,
-                                  double price);
-
-/// The choice with the least error among those of chooseAtPrice that read at
-/// most `bytes`, and what is left of them spent group by group; refuses fewer
-/// bytes than the cheapest options read.
+/// What loses least and reads at most `bytes` (Solver.h); refuses fewer bytes
+/// than the smallest options read.
 Status chooseWithin(const std::vector<LinearMenu> &menus, int64_t bytes,
                     std::vector<size_t> &chosen);
 
@@ -57,11 +51,11 @@ double predictLoss(const std::vector<LinearMenu> &menus,
 using MeasureLoss =
     std::function<Status(const std::vector<size_t> &chosen, double &loss)>;
 
-/// The fewest bytes among choices of chooseAtPrice that are measured to lose at
-/// most `limit`: prices are searched, from where the predicted loss is the
-/// limit, until two neighbours differ by little more than a thousandth of the
-/// bytes, in at most `tries` measurements of different choices. The stored
-/// weights lose nothing, so there is always one.
+/// The fewest bytes that are measured to lose at most `limit`: choices by their
+/// predicted loss are tried, beginning with the limit, until two neighbours
+/// differ by little more than a thousandth of the bytes, in at most `tries`
+/// measurements of different choices. The stored weights lose nothing, so there
+/// is always one.
 Status chooseForLoss(const std::vector<LinearMenu> &menus, double limit,
                      int tries, const MeasureLoss &measure,
                      std::vector<size_t> &chosen);

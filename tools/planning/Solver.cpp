@@ -148,7 +148,9 @@ Choices Search::run() {
   std::vector<double> weights(budgets.size(),
                               1.0 / static_cast<double>(budgets.size()));
   constexpr int kRounds = 60;
-  for (int round = 0; round < kRounds; ++round) {
+  // A single budget has all the weight.
+  int rounds = budgets.size() == 1 ? 1 : kRounds;
+  for (int round = 0; round < rounds; ++round) {
     std::vector<double> spent = shares(chooseFor(weights));
     double most = *std::max_element(spent.begin(), spent.end());
     double sum = 0, step = 1 / std::sqrt(1.0 + round);

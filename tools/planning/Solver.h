@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Every head has options; each costs some work and spends something of every
-// budget (a budget is what one text may lose in one respect). What is spent
-// adds up over heads. The cheapest options within all budgets are a knapsack
-// with several weights: prices on the budgets turn it into a choice per head,
-// and the prices are searched.
+// Every head, layer or weight has options; each costs some work and spends
+// something of every budget (a budget is what one text may lose in one
+// respect). What is spent adds up over heads. The cheapest options within all
+// budgets are a knapsack with several weights: prices on the budgets turn it
+// into a choice per head, and the prices are searched.
 //
 //===----------------------------------------------------------------------===//
 
