@@ -412,21 +412,17 @@ def measure_adaptive(tools, layers, report):
 
     results = {f"tau {tau:g} everywhere": compare(tools, make(tau), dense, report, f"tau {tau:g}")
                for tau in (0.2, 0.25, 0.3, 0.35)}
-    plan, start = make(TAU), results[f"tau {TAU:g} everywhere"]
+    start = results[f"tau {TAU:g} everywhere"]
     counts = [np.sum([start[t]["statistics"][name] for t in TEXTS], 0)
               for name in ("removed", "added", "representatives")]
-    target = float(np.median((counts[0] + counts[1])[1:] / counts[2][:-1]))
-    path = tools.folder / "adapted.json"
+    turnover = (counts[0] + counts[1])[1:] / counts[2][:-1]
+    target = float(np.median(turnover))
     for strength in (0.25, 0.5):
-        path.write_text(json.dumps(plan))
-        evaluations = []
-        for text in TEXTS:
-            evaluation = tools.folder / f"adapt-{text}.json"
-            evaluation.write_text(json.dumps(start[text]))
-            evaluations += ["-e", evaluation]
-        tools.run("gist-plan", "adapt-taus", path, *evaluations, "--turnover", target,
-                  "--strength", strength, "-o", path)
-        adapted = json.loads(path.read_text())
+        adapted = make(TAU)
+        for layer, changed in zip(adapted["layers"][1:], turnover):
+            # Turnover at one tau says little about ones far from it.
+            step = np.clip((target / max(changed, 1e-9)) ** strength, 0.5, 2)
+            layer["selection"] = layer["selection"] | {"tau": float(np.clip(TAU * step, 0.05, 0.6))}
         name = f"by turnover, strength {strength:g}"
         results[name] = compare(tools, adapted, dense, report, name)
         results[name]["taus"] = [layer["selection"]["tau"] for layer in adapted["layers"]]

@@ -24,9 +24,6 @@ static void useCalibration(const Calibration &calibration) {
         (void)calibration.firstCopyLoss(runs[text], text, i).estimate();
       (void)calibration.secondCopyLoss(runs[text], text).estimate();
     }
-  for (const auto &[key, curve] : calibration.selections.curves)
-    for (double tau : {0.0, 0.5, 1.0})
-      (void)calibration.selections.turnoverAt(key, tau);
   // A file that was read is written again, and read by the next run.
   Calibration again;
   if (!parseCalibration(printCalibration(calibration), again).ok())

@@ -107,22 +107,6 @@ TEST(SelectionCurves, AgainstTheLayerBefore) {
   EXPECT_EQ(curve.deviation[0], 0);
 }
 
-// Between the taus that were measured the curve is a straight line, outside it
-// stays.
-TEST(SelectionCurves, TurnoverBetweenTaus) {
-  SelectionCurves curves{16, 1, {0.2, 0.4, 0.8}, {}};
-  SelectionKind kind;
-  curves.curves[{kind, 1, 0}] = {{1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0.2, 1}};
-  curves.curves[{kind, 0, 0}] = {{1, 1, 1}, {0, 0, 0}, {}, {}};
-  EXPECT_EQ(curves.turnoverAt({kind, 1, 0}, 0.4), 0.2);
-  EXPECT_NEAR(*curves.turnoverAt({kind, 1, 0}, 0.3), 0.1, 1e-12);
-  EXPECT_NEAR(*curves.turnoverAt({kind, 1, 0}, 0.6), 0.6, 1e-12);
-  EXPECT_EQ(curves.turnoverAt({kind, 1, 0}, 0.05), 0);
-  EXPECT_EQ(curves.turnoverAt({kind, 1, 0}, 0.95), 1);
-  EXPECT_FALSE(curves.turnoverAt({kind, 0, 0}, 0.4));
-  EXPECT_FALSE(curves.turnoverAt({kind, 2, 0}, 0.4));
-}
-
 static SelectionCurves makeCurves() {
   SelectionCurveMeter meter(4, {0.1, 0.3});
   std::vector<float> rows = makeRows({0, 0.4, 1.1, 1.1});

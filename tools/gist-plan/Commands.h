@@ -19,7 +19,6 @@ void addVerify(CLI::App &app, Action &action);
 void addCombine(CLI::App &app, Action &action);
 void addSolveEncoder(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
-void addAdaptTaus(CLI::App &app, Action &action);
 void addDepths(CLI::App &app, Action &action);
 /// Linear layers, where the tool was built with what reads models.
 void addLinears(CLI::App &app, Action &action);

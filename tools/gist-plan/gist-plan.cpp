@@ -39,7 +39,6 @@ static void describe(CLI::App &app, Action &action) {
   addCombine(app, action);
   addSolveEncoder(app, action);
   addReport(app, action);
-  addAdaptTaus(app, action);
   addDepths(app, action);
   addLinears(app, action);
   addSolveLinears(app, action);

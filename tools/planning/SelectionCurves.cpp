@@ -20,23 +20,6 @@
 using namespace gist;
 using Json = nlohmann::ordered_json;
 
-std::optional<double> SelectionCurves::turnoverAt(const Key &key,
-                                                  double tau) const {
-  auto found = curves.find(key);
-  if (found == curves.end() || found->second.turnover.empty())
-    return std::nullopt;
-  const std::vector<double> &values = found->second.turnover;
-  auto above = std::lower_bound(taus.begin(), taus.end(), tau);
-  // Beyond the taus that were measured the nearest one stands for all.
-  if (above == taus.begin())
-    return values.front();
-  if (above == taus.end())
-    return values.back();
-  auto i = static_cast<size_t>(above - taus.begin());
-  double share = (tau - taus[i - 1]) / (taus[i] - taus[i - 1]);
-  return values[i - 1] + share * (values[i] - values[i - 1]);
-}
-
 //===----------------------------------------------------------------------===//
 // Selections
 //===----------------------------------------------------------------------===//

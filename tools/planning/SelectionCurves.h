@@ -22,7 +22,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -56,10 +55,6 @@ struct SelectionCurves {
   int64_t windows = 0;      ///< sequences; 0: nothing was measured
   std::vector<double> taus; ///< ascending
   std::map<Key, SelectionCurve> curves;
-
-  /// The turnover at any tau: on the line between the measured ones beside it,
-  /// or at the nearest. Empty in the first layer.
-  std::optional<double> turnoverAt(const Key &key, double tau) const;
 
   /// One line for each curve.
   std::string print() const;
