@@ -101,7 +101,8 @@ private:
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
   int64_t heads = 0;
-  bool pays = true; ///< gist-compile follows the plan in some layer
+  bool hasPlan = true; ///< the time was enough to find one
+  bool pays = true;    ///< gist-compile follows the plan in some layer
 };
 } // namespace
 
@@ -368,8 +369,9 @@ Status AutoPlan::solve() {
   solve.tokensOfTerm = length();
   solve.keepsTrials = true; // for a run with another quality or more time
   if (options.seconds > 0)
-    solve.seconds = std::max(1.0, limit.left() - secondsOfComparison());
-  return runSolve(solve);
+    // 0 would mean no limit.
+    solve.seconds = std::max(0.001, limit.left() - secondsOfComparison());
+  return runSolve(solve, &hasPlan);
 }
 
 /// As a user compiles it, and where that leaves the model as it is, as the plan
@@ -422,6 +424,13 @@ static std::string quote(const std::string &word) {
 }
 
 void AutoPlan::printEnd() const {
+  if (!hasPlan) {
+    std::printf("No plan was found in %g s, so the model stays as it is. The "
+                "same command with more --seconds goes on with what was "
+                "measured.\n",
+                options.seconds);
+    return;
+  }
   std::string target =
       options.device == kCpuDevice
           ? ""
@@ -452,7 +461,8 @@ Status AutoPlan::run() {
   if (limit.isInterrupted())
     return Status::error(Code::Io, "stopped; the same command goes on");
   GIST_TRY(solve());
-  GIST_TRY(compare());
+  if (hasPlan)
+    GIST_TRY(compare());
   printEnd();
   std::fprintf(stderr, "%.0f s\n", limit.taken());
   return {};

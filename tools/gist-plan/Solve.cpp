@@ -208,7 +208,7 @@ static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
 }
 
 /// A search that ended early has a plan, or says how to go on.
-Status plan::runSolve(const SolveOptions &options) {
+Status plan::runSolve(const SolveOptions &options, bool *hasPlan) {
   // Found now, not after the whole search.
   GIST_TRY(checkWritable(options.output));
   run::Limit limit(options.seconds);
@@ -253,13 +253,18 @@ Status plan::runSolve(const SolveOptions &options) {
   GIST_TRY(planner.solve(lengths, plan, measured));
   if (!planner.isComplete())
     GIST_TRY(trials.write());
-  if (!planner.isComplete() && !planner.hasPlan())
+  if (!planner.isComplete() && !planner.hasPlan()) {
+    if (hasPlan && !limit.isInterrupted()) {
+      *hasPlan = false;
+      return {};
+    }
     return Status::error(
         Code::Io,
         "%s before a plan was found; %zu sequences are in %s, and the same "
         "command goes on from there",
         limit.isInterrupted() ? "stopped" : "--seconds: the time was over",
         trials.size(), trials.path().c_str());
+  }
   printTerms("calibration text", planner.contract(), measured);
   Json heldOutRows = Json::array(), certificate;
   if (!heldOut.terms().empty())

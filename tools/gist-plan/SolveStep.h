@@ -34,8 +34,9 @@ struct SolveOptions {
 };
 
 /// Searches a plan and writes it. What was measured is in OUTPUT.partial while
-/// the search is not done.
-Status runSolve(const SolveOptions &options);
+/// the search is not done. A limit that ends before a plan is found is an
+/// error, unless `hasPlan` is there to be told.
+Status runSolve(const SolveOptions &options, bool *hasPlan = nullptr);
 
 } // namespace gist::plan
 
