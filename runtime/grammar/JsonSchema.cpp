@@ -101,6 +101,17 @@ Status SchemaReader::readCount(const Json &schema, const char *name,
   return {};
 }
 
+Status SchemaReader::readRange(const Json &schema, const std::string &what,
+                               const std::string &where, uint32_t &least,
+                               uint32_t &most) const {
+  std::string lower = "min" + what, upper = "max" + what;
+  GIST_TRY(readCount(schema, lower.c_str(), where, least));
+  GIST_TRY(readCount(schema, upper.c_str(), where, most));
+  return least <= most ? Status()
+                       : refuseSchema(where, "'%s' is above '%s'",
+                                      lower.c_str(), upper.c_str());
+}
+
 Status SchemaReader::add(const Json &schema, const std::string &where,
                          Id &result) {
   if (schema.is_boolean() && schema.get<bool>()) {

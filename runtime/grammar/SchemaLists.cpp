@@ -17,10 +17,7 @@ using Id = Grammar::Id;
 Status SchemaReader::addArray(const Json &schema, const std::string &where,
                               Id &result) {
   uint32_t least = 0, most = Grammar::kUnbounded;
-  GIST_TRY(readCount(schema, "minItems", where, least));
-  GIST_TRY(readCount(schema, "maxItems", where, most));
-  if (least > most)
-    return refuseSchema(where, "'minItems' is above 'maxItems'");
+  GIST_TRY(readRange(schema, "Items", where, least, most));
   auto unique = schema.find("uniqueItems");
   if (unique != schema.end() && *unique != Json(false))
     return refuseSchema(where, "'uniqueItems' is not supported");

@@ -72,6 +72,10 @@ private:
                        std::string_view &whole) const;
   Status readCount(const Json &schema, const char *name,
                    const std::string &where, uint32_t &value) const;
+  /// The keywords "min…" and "max…" of `what`, such as "Items".
+  Status readRange(const Json &schema, const std::string &what,
+                   const std::string &where, uint32_t &least,
+                   uint32_t &most) const;
 
   const Json &document;
   /// Rules of what references point to, and those that are to be read yet.

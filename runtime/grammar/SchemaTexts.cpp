@@ -40,10 +40,7 @@ static constexpr std::pair<std::string_view, std::string_view> kFormats[] = {
 Status SchemaReader::addText(const Json &schema, const std::string &where,
                              Id &result) {
   uint32_t least = 0, most = Grammar::kUnbounded;
-  GIST_TRY(readCount(schema, "minLength", where, least));
-  GIST_TRY(readCount(schema, "maxLength", where, most));
-  if (least > most)
-    return refuseSchema(where, "'minLength' is above 'maxLength'");
+  GIST_TRY(readRange(schema, "Length", where, least, most));
   bool hasLength = least > 0 || most != Grammar::kUnbounded;
   auto pattern = schema.find("pattern"), format = schema.find("format");
   bool hasPattern = pattern != schema.end(), hasFormat = format != schema.end();

@@ -249,14 +249,18 @@ std::vector<std::string> DepthFitter::tailMaps(size_t first) const {
   return names;
 }
 
+std::string DepthFitter::Wanted::mapName() const {
+  auto number = static_cast<int64_t>(layer);
+  return kind == LayerDepth::Thin ? thinMapName(number) : linearMapName(number);
+}
+
 std::set<std::string>
 DepthFitter::namesOf(const std::vector<Wanted> &wanted) const {
   std::set<std::string> names;
   for (const auto &[number, kind] : wanted) {
     auto layer = static_cast<int64_t>(number);
     names.insert({streamName(layer), streamName(layer + 1)});
-    names.insert(kind == LayerDepth::Thin ? thinMapName(layer)
-                                          : linearMapName(layer));
+    names.insert(Wanted{number, kind}.mapName());
     if (kind == LayerDepth::Tail)
       for (const std::string &map : tailMaps(number))
         names.insert(map);
@@ -284,9 +288,7 @@ MapRows DepthFitter::rowsOf(const Wanted &wanted, const Piece &piece,
   bool isThin = wanted.kind == LayerDepth::Thin;
   MapRows rows;
   rows.moments = &moments;
-  rows.x = takeNeurons(
-      take(shown, isThin ? thinMapName(layer) : linearMapName(layer)),
-      moments.neurons);
+  rows.x = takeNeurons(take(shown, wanted.mapName()), moments.neurons);
   if (wanted.kind != LayerDepth::Tail) {
     rows.y = take(target, streamName(layer + 1)) -
              take(shown, streamName(isThin ? layer + 1 : layer));
@@ -324,7 +326,7 @@ void DepthFitter::addCall(const std::vector<Wanted> &wanted,
     rows[i] = rowsOf(one, pieces[i], target, shown, moments[number]);
     if (!given[number].others.empty())
       others[i] =
-          shown.at(thinMapName(static_cast<int64_t>(one.layer)))
+          shown.at(one.mapName())
               .middleRows(first, count)(Eigen::all, given[number].others)
               .transpose();
   });
@@ -417,12 +419,10 @@ DepthFitter::listWanted(const DepthPlan &plan) {
 
 MapSet DepthFitter::solve(const Wanted &wanted, const MapMoments &moments,
                           std::vector<float> neurons) const {
-  auto layer = static_cast<int64_t>(wanted.layer);
   FittedMap fitted = fitMap(moments, options.ridge, std::move(neurons));
   MapSet maps;
   if (wanted.kind != LayerDepth::Tail) {
-    maps[wanted.kind == LayerDepth::Thin ? thinMapName(layer)
-                                         : linearMapName(layer)] =
+    maps[wanted.mapName()] =
         std::make_shared<const FittedMap>(std::move(fitted));
     return maps;
   }
@@ -494,12 +494,9 @@ Status DepthFitter::fitTogether(const DepthPlan &plan, const run::Limit &limit,
   for (const Wanted &one : wanted) {
     bool isKnown = one.kind != LayerDepth::Tail &&
                    one.layer < static_cast<size_t>(changed);
-    std::string name = one.kind == LayerDepth::Thin
-                           ? thinMapName(static_cast<int64_t>(one.layer))
-                           : linearMapName(static_cast<int64_t>(one.layer));
     MapSet fitted;
     if (isKnown)
-      fitted[name] = togetherMaps.at(name);
+      fitted[one.mapName()] = togetherMaps.at(one.mapName());
     else
       GIST_TRY(fitNext(plan, one, limit, maps, fitted));
     for (auto &[name, map] : fitted)
@@ -519,8 +516,7 @@ Status DepthFitter::fitNext(const DepthPlan &plan, const Wanted &wanted,
   Moments moments;
   // A layer keeps its neurons while its map is fitted again.
   if (wanted.kind == LayerDepth::Thin)
-    moments[wanted].neurons =
-        maps.at(thinMapName(static_cast<int64_t>(wanted.layer)))->neurons;
+    moments[wanted].neurons = maps.at(wanted.mapName())->neurons;
   GIST_TRY(collect({wanted}, /*share=*/1, limit, moments));
   fitted = solve(wanted, moments.at(wanted), moments.at(wanted).neurons);
   return {};

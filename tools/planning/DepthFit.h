@@ -117,6 +117,8 @@ private:
     size_t layer;
     LayerDepth kind;
     auto operator<=>(const Wanted &) const = default;
+    /// Of the map; a tail reads what a linear layer does.
+    std::string mapName() const;
   };
   using Moments = std::map<Wanted, MapMoments>;
 

@@ -120,14 +120,14 @@ bool DepthPlanner::isHopeless(const Choice &choice) const {
                                other.layer == choice.layer;
     if (!isLess || other.spends.empty())
       return false;
-    return shareOf(other) > kHopeless;
+    return shareOf(other.spends) > kHopeless;
   });
 }
 
-double DepthPlanner::shareOf(const Choice &choice) const {
+double DepthPlanner::shareOf(const std::vector<double> &spends) const {
   double share = 0;
-  for (size_t k = 0; k < choice.spends.size(); ++k)
-    share = std::max(share, choice.spends[k] / limitOf(k));
+  for (size_t k = 0; k < spends.size(); ++k)
+    share = std::max(share, spends[k] / limitOf(k));
   return share;
 }
 
@@ -139,7 +139,7 @@ void DepthPlanner::printAlone() const {
       if (choice.layer == i && !choice.spends.empty()) {
         char text[64];
         std::snprintf(text, sizeof(text), "  %s %.2f",
-                      printDepth(choice.depth).c_str(), shareOf(choice));
+                      printDepth(choice.depth).c_str(), shareOf(choice.spends));
         line += text;
       }
     std::fprintf(stderr, "%4zu%s\n", i, line.c_str());
@@ -169,8 +169,7 @@ Status DepthPlanner::measureAlone() {
       continue;
     Measurement measured;
     auto isKept = [&](const Measurement &texts) {
-      choice.spends = spendsOf(texts);
-      return shareOf(choice) <= kHopeless;
+      return shareOf(spendsOf(texts)) <= kHopeless;
     };
     GIST_TRY(measure(kinds, plans[i], choice.maps, isKept, measured));
     choice.spends = spendsOf(measured);

@@ -98,7 +98,7 @@ private:
   void judge(const Measurement &measured, Shares &shares) const;
   Status search();
   /// The largest part of what any term may lose.
-  double shareOf(const Choice &choice) const;
+  double shareOf(const std::vector<double> &spends) const;
   double limitOf(size_t term) const {
     return promise.allowance(terms.terms()[term].kind);
   }
