@@ -133,10 +133,11 @@ def read(name):
 def from_certificates(files):
     """Columns and rows of {title: file of gist-plan combine}."""
     columns, rows = ["held out"], {}
-    for title, file in files.items():
-        columns += [f"{title}: {what}" for what in ("asked", "measured", "bound", "verdict")]
+    for plan, file in files.items():
+        columns += [f"{plan}: {what}" for what in ("asked", "measured", "bound", "verdict")]
         found = json.loads((DATA.parent / "certificates" / file).read_text())["gist_certificates"][0]
-        work = {"text": "attention work, the most of a text", "ratio": found["work"]}
+        title = found.get("work_title", "attention work, the most of a text")
+        work = {"text": title, "ratio": found["work"]}
         for part in [*found["parts"], found["all_tasks"], work]:
             cells = [part.get(key) for key in ("promised", "ratio", "bound", "verdict")]
             name = part["text"].replace(".txt", f", {part.get('part')}")

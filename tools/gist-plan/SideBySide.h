@@ -16,22 +16,37 @@
 
 namespace gist::plan {
 
-/// Two modules of one model, and how they are compared. gist-run, which is
-/// beside this program, measures.
+/// A model and a plan for it, and how they are compared. gist-run and
+/// gist-compile, which are beside this program, measure and compile.
 struct SideBySideOptions {
-  std::string dense, planned, plan; ///< files
-  std::string folder;               ///< for what gist-run prints
+  std::string model, plan; ///< files
+  std::string compiler;    ///< as findCompiler finds it
+  std::string folder;      ///< for modules and what gist-run prints
+  std::string command;     ///< that the page names
   std::vector<std::string> texts;
-  std::string device, model; ///< a model's name, for the page
+  std::string device;
   unsigned threads = 0;
+  int64_t context = 0;
   int64_t tokens = 0; ///< of a sequence
+  /// Runs that are timed. Of several, one comes before and is not counted.
+  int repetitions = 1;
+  bool wantsRecall = false;
   Promise promise;
 };
 
-/// Time, memory and quality of both: a table on standard output, and
-/// `evaluation` for gist-plan report.
+/// gist-compile as the user names it, or beside this program.
+Status findCompiler(std::string &compiler);
+
+/// Compiles the model. Weights stay where they are, where they can be used as
+/// they are.
+Status compileModel(const SideBySideOptions &options, const std::string &output,
+                    const std::vector<std::string> &more);
+
+/// Time, memory and quality with and without the plan: a table on standard
+/// output, and `evaluation` for gist-plan report. `pays` says whether the plan
+/// is followed where a user compiles with it, and saves time.
 Status compareSideBySide(const SideBySideOptions &options,
-                         const std::string &evaluation);
+                         const std::string &evaluation, bool &pays);
 
 } // namespace gist::plan
 

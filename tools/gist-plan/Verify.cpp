@@ -47,28 +47,6 @@ struct JudgedPlan {
 };
 } // namespace
 
-/// Reads from a plan's file the promise that its search had to keep. A
-/// handwritten plan has none, and `promise` stays as it is.
-static Status readPromise(const PlanFile &file, Promise &promise) {
-  nlohmann::json json;
-  GIST_TRY(parseJsonObject(file.text, json));
-  auto contract = json.find("contract");
-  if (contract == json.end() || !contract->is_object() ||
-      !contract->contains("quality"))
-    return {};
-  constexpr double kLeastTasks = 1e-4; // that a certificate can promise
-  double quality = 0;
-  GIST_TRY(readNumber(*contract, "quality", 1.0001, 2, quality));
-  promise = Promise::of(quality);
-  promise.tasks = std::max(promise.tasks, kLeastTasks);
-  if (contract->contains("recall"))
-    GIST_TRY(readNumber(*contract, "recall", 1.0001, 10, promise.recall));
-  if (contract->contains("tasks"))
-    GIST_TRY(
-        readNumber(*contract, "tasks", kLeastTasks, 0.9999, promise.tasks));
-  return {};
-}
-
 /// Every plan is read before anything is measured.
 static Status readPlans(const VerifyOptions &options, const Prober &prober,
                         std::vector<JudgedPlan> &plans) {

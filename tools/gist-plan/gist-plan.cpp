@@ -37,6 +37,7 @@ static void describe(CLI::App &app, Action &action) {
   addSolve(app, action);
   addVerify(app, action);
   addCombine(app, action);
+  addCompare(app, action);
   addSolveEncoder(app, action);
   addReport(app, action);
   addDepths(app, action);

@@ -36,6 +36,7 @@ struct Options {
   std::vector<int64_t> prefill = {512}, decode = {128}, depths = {0};
   std::vector<std::string> tests;
   int64_t repetitions = 5;
+  bool noWarmup = false;
   double seconds = 0;
   std::string format = "text";
   bool randomWeights = false;
@@ -170,7 +171,8 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
            static_cast<double>(Profile::now() - start) / 1e9 > options.seconds;
   };
   // The first run brings weights into memory and is not counted.
-  for (int64_t i = -1; i < options.repetitions && !isLate(); ++i) {
+  for (int64_t i = options.noWarmup ? 0 : -1;
+       i < options.repetitions && !isLate(); ++i) {
     double seconds = 0;
     GIST_TRY(measure(*runner.session, timed, before, oneByOne, seconds)
                  .in(row.test));
@@ -433,6 +435,8 @@ void run::addBench(CLI::App &app, Action &action) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
+  command->add_flag("--no-warmup", options->noWarmup,
+                    "Count the first run of a test too");
   command
       ->add_option("--seconds", options->seconds,
                    "Stop repeating a test after this time; 0: no limit")

@@ -7,6 +7,7 @@
 
 #include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/PlanJson.h"
+#include "runtime/format/Devices.h"
 #include "runtime/support/Hash.h"
 
 #include <algorithm>
@@ -70,12 +71,35 @@ static Status readChoice(const Json &json, DepthChoice &choice) {
   return readInteger(json, "thin", 1, kMaxPlanTokens, choice.neurons);
 }
 
+static Status readLeast(const Json &json, DepthPlan &plan) {
+  auto least = json.find("least");
+  if (least == json.end())
+    return {};
+  if (!least->is_object())
+    return Status::error(Code::BadFile,
+                         "'least' is %s; expected an object with a number of "
+                         "tokens for each device",
+                         describeJson(*least).c_str());
+  for (const auto &[device, tokens] : least->items()) {
+    if (!targetOfDevice(device))
+      return Status::error(Code::BadFile,
+                           "'least' has a number for '%s'; expected cpu, hip "
+                           "or cuda",
+                           device.c_str());
+    GIST_TRY(readInteger(*least, device.c_str(), 1, kMaxPlanTokens,
+                         plan.least[device])
+                 .in("least"));
+  }
+  return {};
+}
+
 /// Which tokens the depths of `plan` are for.
 static Status readTokens(const Json &json, DepthPlan &plan) {
   plan.hasBulk = json.contains("first") || json.contains("last");
   if (plan.hasBulk) {
     GIST_TRY(readInteger(json, "first", 0, kMaxPlanTokens, plan.first));
     GIST_TRY(readInteger(json, "last", 0, kMaxPlanTokens, plan.last));
+    GIST_TRY(readLeast(json, plan));
   }
   auto all = json.find("thin_for_all");
   if (all != json.end() && !all->is_boolean())
@@ -134,6 +158,8 @@ std::string gist::printDepth(const DepthPlan &plan) {
     json = {{"first", plan.first}, {"last", plan.last}};
   if (plan.thinForAll)
     json["thin_for_all"] = true;
+  if (!plan.least.empty())
+    json["least"] = plan.least;
   json["maps"] = plan.maps;
   return json.dump();
 }

@@ -7,7 +7,8 @@
 //
 // The part of a plan that is about depth:
 //
-//   "depth": {"first": 4, "last": 128, "maps": "plan.maps.safetensors"},
+//   "depth": {"first": 4, "last": 128, "maps": "plan.maps.safetensors",
+//             "least": {"cpu": 100}},
 //   "layers": [
 //     {"depth": "full"},
 //     {"depth": {"thin": 768}},
@@ -20,7 +21,8 @@
 // feed-forward block; linear, keys and values and one map in place of the rest;
 // or, from one layer on, of the tail: keys and values are maps of what comes
 // into the first layer of the tail, and nothing else is computed
-// (`gist.plan_depth` in dialect/GistPlanOps.td). With "thin_for_all": true
+// (`gist.plan_depth` in dialect/GistPlanOps.td). A bulk of fewer tokens than
+// "least" says for a device is read whole there. With "thin_for_all": true
 // beside first and last, thin layers hold for all tokens: the ends of a prompt
 // and what is written, too. Without first and last there is no bulk, and all
 // layers hold for all tokens, as those of an encoder have to.
@@ -72,7 +74,10 @@ struct DepthPlan {
   /// Tokens at both ends of a prompt that walk through all layers.
   int64_t first = 4, last = 128;
   bool thinForAll = false; ///< where there is a bulk
-  std::string maps;        ///< a file, as seen from here
+  /// By the device's name, where it was measured: tokens of a bulk from which
+  /// on the plan saves time.
+  std::map<std::string, int64_t, std::less<>> least;
+  std::string maps; ///< a file, as seen from here
   std::vector<DepthChoice> layers;
 
   /// Something other than full layers.
