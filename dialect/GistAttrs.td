@@ -84,8 +84,9 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
     3. the values, [32 / depth][columns][depth] of 8 bits; with `bits` = 4 two
        steps of `depth` share their bytes, the first in the low halves. With
        `bits` = 2 value number i in that order is in byte i % (8 * columns),
-       from bit 2 * (i / (8 * columns)) on; with `bits` = 3 its third bit
-       follows, bit i / (4 * columns) of byte i % (4 * columns).
+       from bit 2 * (i / (8 * columns)) on. With 3, 5 and 6 the lowest two or
+       four bits lie so, and the b bits above them follow, those of value i in
+       byte i % (4 * b * columns) from bit b * (i / (4 * b * columns)) on.
 
     A value u stands for d * (u - zero) + m; u is signed where `is_signed`.
     Rows past N are zero. So one vector load gives the multiplying instruction

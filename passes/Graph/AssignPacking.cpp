@@ -43,7 +43,6 @@ public:
   PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
                Value row, Value column)
       : b(b), packed(packed), packing(packing),
-        planes(getPackedLayout(packing).planes()),
         tile(divide(row, packing.getColumns())),
         inTile(remainder(row, packing.getColumns())),
         block(divide(column, PackingAttr::kBlock)),
@@ -102,74 +101,48 @@ private:
   }
 
   Value readValue() {
+    PackedLayout layout = getPackedLayout(packing);
     int64_t depth = packing.getDepth(), width = packing.getColumns() * depth;
-    auto [low, high] = planes;
     // `depth` neighbouring values of a row lie together, then those of the next
     // row.
-    Value step = divide(inBlock, depth);
     Value lane = scaled(inTile, depth, remainder(inBlock, depth));
-    Value byte;
-    // Packings have 8, 4, or 2 and 3 bits: formats of 5, 6 and 7 are packed in
-    // 8.
-    if (packing.getBits() == 8) {
-      byte = readByte(scaled(step, width, offset(lane, low.offset)));
-    } else if (packing.getBits() < 4) {
-      // Two or three bits: planes that hold the low and the high bits of all
-      // values.
-      Value number = scaled(step, width, lane);
-      byte = readBits(number, low);
-      if (high.lanes != 0) {
-        Value position =
-            arith::ConstantIntOp::create(b, b.getI8Type(), high.position);
-        Value bits = readBits(number, high);
-        byte = arith::OrIOp::create(b, byte,
-                                    arith::ShLIOp::create(b, bits, position));
-      }
-    } else {
-      // The half that is wanted, moved to the top to keep its sign.
-      Value both = readByte(
-          scaled(divide(step, low.perByte()), width, offset(lane, low.offset)));
-      Value isLow =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                remainder(step, low.perByte()), constant(0));
-      Value four = arith::ConstantIntOp::create(b, b.getI8Type(), low.bits);
-      Value top = arith::SelectOp::create(
-          b, isLow, arith::ShLIOp::create(b, both, four), both);
-      byte = packing.getIsSigned()
-                 ? arith::ShRSIOp::create(b, top, four).getResult()
-                 : arith::ShRUIOp::create(b, top, four).getResult();
+    Value number = scaled(divide(inBlock, depth), width, lane);
+    auto planes = layout.planes();
+    Value level = readBits(number, planes[0]);
+    if (layout.numPlanes() == 2)
+      level = arith::OrIOp::create(b, level, readBits(number, planes[1]));
+    if (packing.getIsSigned()) {
+      Value unused = i32(32 - packing.getBits());
+      level = arith::ShRSIOp::create(b, arith::ShLIOp::create(b, level, unused),
+                                     unused);
     }
-    Value wide =
-        packing.getIsSigned()
-            ? arith::ExtSIOp::create(b, b.getI32Type(), byte).getResult()
-            : arith::ExtUIOp::create(b, b.getI32Type(), byte).getResult();
-    Value zero =
-        arith::ConstantIntOp::create(b, b.getI32Type(), packing.getZero());
-    Value value = arith::SubIOp::create(b, wide, zero);
+    Value value = arith::SubIOp::create(b, level, i32(packing.getZero()));
     return arith::SIToFPOp::create(b, b.getF32Type(), value);
   }
 
-  /// The bits of value `number` in a plane of one run.
+  /// The bits of value `number` in a plane, at their place in the value.
   Value readBits(Value number, const BitPlane &plane) {
-    Value byte = readByte(offset(remainder(number, plane.lanes), plane.offset));
-    Value shift = arith::MulIOp::create(b, divide(number, plane.lanes),
-                                        constant(plane.bits));
-    Value mask = arith::ConstantIntOp::create(b, b.getI8Type(), plane.mask());
+    Value first = scaled(divide(number, plane.run()), plane.lanes,
+                         constant(plane.offset));
+    Value byte = readByte(
+        arith::AddIOp::create(b, first, remainder(number, plane.lanes)));
+    Value part = remainder(divide(number, plane.lanes), plane.perByte());
+    Value shift = arith::IndexCastOp::create(
+        b, b.getI32Type(),
+        arith::MulIOp::create(b, part, constant(plane.bits)));
     Value moved = arith::ShRUIOp::create(
-        b, byte, arith::IndexCastOp::create(b, b.getI8Type(), shift));
-    return arith::AndIOp::create(b, moved, mask);
+        b, arith::ExtUIOp::create(b, b.getI32Type(), byte), shift);
+    Value bits = arith::AndIOp::create(b, moved, i32(plane.mask()));
+    return arith::ShLIOp::create(b, bits, i32(plane.position));
   }
 
-  Value offset(Value at, int64_t by) {
-    return arith::AddIOp::create(b, at, constant(by));
+  Value i32(int64_t value) {
+    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
   }
 
   ImplicitLocOpBuilder &b;
   Value packed;
   PackingAttr packing;
-  // Low and high bits of the values. The second has no lanes where one holds
-  // them all.
-  std::array<BitPlane, 2> planes;
   // Where the number lies: a tile of rows, the row in it, a block of the row
   // and the number in that.
   Value tile, inTile, block, inBlock;

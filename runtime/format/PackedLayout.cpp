@@ -24,8 +24,8 @@ std::string PackedLayout::findFault() const {
       kBlock % (2 * depth) != 0)
     return "expects columns > 0 and a depth that divides 16, got " +
            text(columns) + " and " + text(depth);
-  if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
-    return "expects 2, 3, 4 or 8 bits, got " + text(bits);
+  if (bits != 8 && (bits < 2 || bits > 6))
+    return "expects 2 to 6 or 8 bits, got " + text(bits);
   if (group != kBlock && group != kBlock / 2)
     return "expects groups of 16 or 32, got " + text(group);
   if (scaleBits != 16 && scaleBits != 32)
@@ -35,26 +35,23 @@ std::string PackedLayout::findFault() const {
 
 std::array<BitPlane, 2> PackedLayout::planes() const {
   auto number = [](int64_t value) { return static_cast<uint32_t>(value); };
-  uint32_t first = number(valueOffset());
-  switch (bits) {
-  case 8:
-  case 4: // Two steps of `depth` share their bytes.
-    return {{{.offset = first,
-              .lanes = number(columns * depth),
-              .bits = number(bits)}}};
-  default: // Bit pairs of a quarter of the block, then a third bit of an
-           // eighth.
-    break;
-  }
-  uint32_t pairs = number(columns * kBlock / 4);
-  BitPlane low{.offset = first, .lanes = pairs, .bits = 2};
-  if (bits == 2)
+  // Bytes of a plane that is one run over the whole block.
+  auto oneRun = [&](int64_t bits) {
+    return number(columns * kBlock * bits / 8);
+  };
+  // The most bits of a power of two; two steps of `depth` share bytes of
+  // halves.
+  int64_t lowBits = bits < 4 ? 2 : bits < 8 ? 4 : 8, highBits = bits - lowBits;
+  BitPlane low{.offset = number(valueOffset()),
+               .lanes = bits < 4 ? oneRun(lowBits) : number(columns * depth),
+               .bits = number(lowBits)};
+  if (highBits == 0)
     return {{low}};
   return {{low,
-           {.offset = first + pairs,
-            .lanes = pairs / 2,
-            .bits = 1,
-            .position = 2}}};
+           {.offset = low.offset + oneRun(lowBits),
+            .lanes = oneRun(highBits),
+            .bits = number(highBits),
+            .position = number(lowBits)}}};
 }
 
 PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
@@ -63,16 +60,13 @@ PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
   PackedLayout layout;
   layout.columns = columns;
   layout.depth = depth;
-  // Five and six bits have no planes of their own.
-  layout.bits = info.valueBits() > 4 ? 8 : info.bits;
+  layout.bits = info.valueBits();
   layout.group = info.group;
   // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
   layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 32;
   layout.hasMin = info.hasMinimum();
-  // Three bits are joined from planes, which leaves no sign.
-  bool keepsZero = isUnsigned || layout.bits < 4;
-  layout.zero = keepsZero ? info.zero : 0;
-  layout.isSigned = !keepsZero && info.zero != 0;
+  layout.zero = isUnsigned ? info.zero : 0;
+  layout.isSigned = !isUnsigned && info.zero != 0;
   return layout;
 }
 

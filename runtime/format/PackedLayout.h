@@ -51,10 +51,10 @@ struct PackedLayout {
   int64_t numberOf(int64_t column, int64_t i) const {
     return i / depth * columns * depth + column * depth + i % depth;
   }
-  /// Where the bits of values lie, by number; the second has no lanes but for 3
-  /// bits.
+  /// Where the bits of values lie, by number; the second has no lanes where one
+  /// holds them all.
   std::array<BitPlane, 2> planes() const;
-  size_t numPlanes() const { return bits == 3 ? 2 : 1; }
+  size_t numPlanes() const { return planes()[1].lanes != 0 ? 2 : 1; }
 
   /// The shape of a packed weight of `rows` x `values`, in bytes.
   std::array<int64_t, 3> packedShape(int64_t rows, int64_t values) const {

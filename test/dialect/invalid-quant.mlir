@@ -55,8 +55,8 @@ func.func @quantized_matmul_c4_columns(%q: tensor<5x96xi8>, %s: tensor<5x3xf32>,
 
 // -----
 
-// expected-error @+1 {{expects 2, 3, 4 or 8 bits, got 6}}
-#p = #gist.packing<columns = 4, depth = 8, bits = 6, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+// expected-error @+1 {{expects 2 to 6 or 8 bits, got 7}}
+#p = #gist.packing<columns = 4, depth = 8, bits = 7, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
 
 // -----
 

@@ -172,13 +172,13 @@ SIGNED = {
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 0, True, False),
     "q4_k": (4, 32, 32, 0, False, True),
-    "q6_k": (8, 16, 32, 0, True, False),
+    "q6_k": (6, 16, 32, 0, True, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
-    "q5_0": (8, 32, 16, 0, True, False),
-    "q5_1": (8, 32, 16, 0, False, True),
-    "q5_k": (8, 32, 32, 0, False, True),
-    "q3_k": (3, 16, 32, 4, False, False),
+    "q5_0": (5, 32, 16, 0, True, False),
+    "q5_1": (5, 32, 16, 0, False, True),
+    "q5_k": (5, 32, 32, 0, False, True),
+    "q3_k": (3, 16, 32, 0, True, False),
     "q2_k": (2, 16, 32, 0, False, True),
     "iq4_nl": (8, 32, 16, 0, True, False),
 }
@@ -187,24 +187,23 @@ UNSIGNED = {
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 128, False, False),
     "q4_k": (4, 32, 32, 0, False, True),
-    "q6_k": (8, 16, 32, 32, False, False),
+    "q6_k": (6, 16, 32, 32, False, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
-    "q5_0": (8, 32, 16, 16, False, False),
-    "q5_1": (8, 32, 16, 0, False, True),
-    "q5_k": (8, 32, 32, 0, False, True),
+    "q5_0": (5, 32, 16, 16, False, False),
+    "q5_1": (5, 32, 16, 0, False, True),
+    "q5_k": (5, 32, 32, 0, False, True),
     "q3_k": (3, 16, 32, 4, False, False),
     "q2_k": (2, 16, 32, 0, False, True),
     "iq4_nl": (8, 32, 16, 128, False, False),
 }
-#: Bits of a value, where they are packed in more.
-STORED_BITS = {"q5_0": 5, "q5_1": 5, "q5_k": 5}
 #: target -> (columns, depth, encodings)
 PACKINGS = {
     "arm": (8, 8, SIGNED),
     "neon": (4, 8, SIGNED),
     "avx512": (16, 4, UNSIGNED),
     "avx2": (8, 4, UNSIGNED),
+    "sse": (4, 4, UNSIGNED),
 }
 
 
@@ -222,13 +221,19 @@ def join_bits(u, bits):
     """Values [group of columns][block][step][lane] in the bytes of a block."""
     if bits == 8:
         return u
-    if bits == 4:
-        return u[:, :, 0::2] | (u[:, :, 1::2] << 4)
-    # Planes: four pairs of bits, and then eight single ones, in a byte.
-    low = u.reshape(*u.shape[:2], 4, -1)
-    planes = [sum((low[:, :, j] & 3) << 2 * j for j in range(4))]
-    high = u.reshape(*u.shape[:2], 8, -1)
-    planes += [sum((high[:, :, j] >> 2) << j for j in range(8))] * (bits - 2)
+
+    def plane(part, width):
+        """All values of a block in one run: neighbours are in different bytes."""
+        cut = part.reshape(*part.shape[:2], 8 // width, -1)
+        return sum(cut[:, :, j] << width * j for j in range(8 // width))
+
+    if bits < 4:
+        low_bits, planes = 2, [plane(u & 3, 2)]
+    else:
+        halves = (u[:, :, 0::2] & 15) | (u[:, :, 1::2] & 15) << 4
+        low_bits, planes = 4, [halves.reshape(*u.shape[:2], -1)]
+    if bits > low_bits:
+        planes.append(plane(u >> low_bits, bits - low_bits))
     return np.concatenate(planes, axis=-1).astype(np.uint8)
 
 
@@ -280,9 +285,8 @@ def random_packed(rng, name, n, k, target):
     columns, depth, formats = PACKINGS[target]
     bits, group, scale_bits, zero, signed, minimum = formats[name]
     assert scale_bits == 32 and n % columns == 0
-    used = STORED_BITS.get(name, bits)
-    low = -(1 << (used - 1)) if signed else 0
-    u = rng.integers(low, low + (1 << used), (n, k))
+    low = -(1 << (bits - 1)) if signed else 0
+    u = rng.integers(low, low + (1 << bits), (n, k))
     d = (rng.uniform(0.5, 2, (n, k // group)) / 16 / np.sqrt(k)).astype("<f4")
     m = rng.uniform(-0.1, 0.1, d.shape).astype("<f4") * minimum
     values = np.repeat(d, group, 1) * (u - zero) + np.repeat(m, group, 1)
@@ -309,7 +313,7 @@ def random_blocks(rng, name, n, k):
     scale = (rng.uniform(0.5, 2, (n, k // 32)) * unit).astype(np.float16)
     blocks[:, :, 0:2] = scale[..., None].view(np.uint8)
     if SIGNED[name][5]:
-        low = (-(1 << STORED_BITS.get(name, SIGNED[name][0]) - 1) * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
+        low = (-(1 << SIGNED[name][0] - 1) * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
         blocks[:, :, 2:4] = low[..., None].view(np.uint8)
     return blocks.view(np.int8)
 

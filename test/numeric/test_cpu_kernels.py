@@ -14,6 +14,12 @@ from reference.quantization import FORMATS, HALVES, dequantize, quantize_activat
 #: Rows: one, less than a register tile, tiles and a rest, several workgroups.
 TOKENS = [1, 3, 9, 37, 70]
 
+
+def cpu_flags():
+    with open("/proc/cpuinfo") as file:
+        return set(file.read().split())
+
+
 #: Every row of the table of targets that this machine can execute.
 TARGETS = {
     "aarch64": {
@@ -23,9 +29,19 @@ TARGETS = {
         "neon": ("neon", "cpu=generic"),
     },
     "x86_64": {
+        "sse": ("sse", "cpu=x86-64"),
         "avx2": ("avx2", "cpu=haswell"),
+        # Weights with signs, which only instructions of Arm take.
+        "signed": ("arm", "cpu=haswell"),
+        "avx512": ("avx512", "cpu=skylake-avx512"),
+        "avx512_vnni": ("avx512", "cpu=icelake-server"),
+        "amx_int8": ("avx512", "cpu=sapphirerapids"),
     },
 }[platform.machine()]
+if platform.machine() == "x86_64":
+    NEEDED = {"avx512": "avx512bw"}
+    TARGETS = {name: target for name, target in TARGETS.items()
+               if name in ("sse", "signed") or NEEDED.get(name, name) in cpu_flags()}
 
 
 def draw(rng, *shape):
@@ -64,6 +80,32 @@ def test_quantized_matmul(target, name, n, k):
         x = q.reshape(tokens, -1, 32) * s[..., None].astype(np.float64)
         expected = x.reshape(tokens, k) @ w.T
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
+def test_quantized_matmul_at_its_limits(target, name):
+    """The largest and the smallest levels times the largest and the smallest
+    bytes: sums of a block that an instruction must not cut off. A level that
+    lacks one bit of a plane stands out by more than the allowed error."""
+    n, k = 37, 64
+    packing, options = TARGETS[target]
+    kernels = cpu.Kernels(cpu.quantized_matmul(name, n, k, packing), options)
+    blocks = cpu.random_blocks(np.random.default_rng(7), name, n, k).copy()
+    head = 4 if cpu.SIGNED[name][5] else 2
+    for row in range(n):
+        blocks[row, :, head:] = [0, -1, 0x55, -0x56, 0x0f, -0x10][row % 6]
+    packed = cpu.pack(blocks, name, packing)
+    w = dequantize(blocks, name)
+    for tokens in (1, 37):
+        q = np.empty((tokens, k), np.int8)
+        q[0::3], q[1::3], q[2::3] = 127, -127, np.where(np.arange(k) % 2, 127, -127)
+        s = np.ones((tokens, k // 32), np.float32)
+        y = np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(q), rows(s), whole(packed), rows(y))
+        expected = q.astype(np.float64) @ w.T
+        limit = 1e-6 * (np.abs(q.astype(np.float64)) @ np.abs(w).T).max()
+        np.testing.assert_allclose(y, expected, atol=limit)
 
 
 @pytest.mark.parametrize("target", TARGETS)

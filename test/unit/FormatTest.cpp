@@ -422,7 +422,7 @@ TEST(PackedLayout, FaultsAreSentences) {
             "expects columns > 0 and a depth that divides 16, got 0 and 8");
   EXPECT_EQ(fault(&PackedLayout::depth, 32),
             "expects columns > 0 and a depth that divides 16, got 8 and 32");
-  EXPECT_EQ(fault(&PackedLayout::bits, 5), "expects 2, 3, 4 or 8 bits, got 5");
+  EXPECT_EQ(fault(&PackedLayout::bits, 7), "expects 2 to 6 or 8 bits, got 7");
   EXPECT_EQ(fault(&PackedLayout::group, 8),
             "expects groups of 16 or 32, got 8");
   EXPECT_EQ(fault(&PackedLayout::scaleBits, 8),

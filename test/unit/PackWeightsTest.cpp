@@ -62,25 +62,25 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
                        ? readScale(packing, scale + packing.getMinOffset())
                        : 0;
   const uint8_t *values = block + packing.getValueOffset();
-  int64_t step = i / depth, lane = column * depth + i % depth, u;
-  if (packing.getBits() == 8) {
-    uint8_t byte = values[step * columns * depth + lane];
-    u = packing.getIsSigned() ? static_cast<int8_t>(byte) : byte;
-  } else if (packing.getBits() < 4) {
-    // A plane of two bits, 8 bytes a column, then one of the third bit, 4 bytes
-    // a column.
-    int64_t number = step * columns * depth + lane;
-    u = values[number % (8 * columns)] >> (2 * (number / (8 * columns))) & 3;
-    values += 8 * columns;
-    if (packing.getBits() == 3)
-      u |= (values[number % (4 * columns)] >> (number / (4 * columns)) & 1)
-           << 2;
-  } else {
-    // Two steps share a byte; the even one is in the low half.
+  int64_t bits = packing.getBits(), lowBits = bits < 4 ? 2 : bits < 8 ? 4 : 8;
+  int64_t step = i / depth, lane = column * depth + i % depth;
+  int64_t number = step * columns * depth + lane, u;
+  // A plane of `b` bits that all values of the block share is 4 * b bytes a
+  // column.
+  auto readRun = [&](const uint8_t *plane, int64_t b) {
+    int64_t run = 4 * b * columns;
+    return plane[number % run] >> (b * (number / run)) & ((1 << b) - 1);
+  };
+  if (lowBits == 8)
+    u = values[number];
+  else if (lowBits == 2)
+    u = readRun(values, 2);
+  else // Two steps share a byte; the even one is in the low half.
     u = values[step / 2 * columns * depth + lane] >> (4 * (step % 2)) & 15;
-    if (packing.getIsSigned() && u > 7)
-      u -= 16;
-  }
+  if (bits > lowBits)
+    u |= readRun(values + 4 * lowBits * columns, bits - lowBits) << lowBits;
+  if (packing.getIsSigned() && u >> (bits - 1) != 0)
+    u -= int64_t(1) << bits;
   return readScale(packing, scale) *
              static_cast<double>(u - packing.getZero()) +
          minimum;

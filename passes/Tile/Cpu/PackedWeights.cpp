@@ -48,69 +48,69 @@ ColumnScales PackedWeights::readScales(Value group, Value block, int64_t part) {
   return result;
 }
 
+/// The bits of a plane that begin at `shift` of `bytes`, at their place in the
+/// values and with the sign where they are the highest. Signed halves without
+/// another plane stay at the top, as 16 times their value (readScales).
+Value PackedWeights::readBits(Value bytes, const BitPlane &plane,
+                              int64_t shift) {
+  if (plane.bits == 8)
+    return bytes;
+  int64_t lanes = cast<VectorType>(bytes.getType()).getNumElements();
+  int64_t bits = plane.bits, to = plane.position;
+  auto constant = [&](int64_t value) { return b.splat(lanes, i8, value); };
+  auto keep = [&](int64_t mask) -> Value {
+    return arith::AndIOp::create(b, bytes, constant(mask));
+  };
+  auto moveUp = [&](int64_t by) -> Value {
+    return arith::ShLIOp::create(b, bytes, constant(by));
+  };
+  bool isSigned = packing.getIsSigned() && to + bits == packing.getBits();
+  if (isSigned && to == 0)
+    to = 8 - bits;
+  else if (isSigned) {
+    if (bits == 1) { // One comparison is less than two shifts.
+      bytes = keep(1 << shift);
+      bytes = arith::ExtSIOp::create(
+          b, bytes.getType(),
+          b.compare(arith::CmpIPredicate::ne, bytes, constant(0)));
+    } else {
+      bytes = moveUp(8 - bits - shift);
+      bytes = arith::ShRSIOp::create(b, bytes, constant(8 - bits - to));
+    }
+    return keep(-1 << to);
+  }
+  if (shift > to)
+    bytes = arith::ShRUIOp::create(b, bytes, constant(shift - to));
+  else if (to > shift)
+    bytes = moveUp(to - shift);
+  // The other bits of the bytes are gone if these come from one end and go to
+  // the other, or stay at both.
+  bool isAlone = std::min(shift, to) == 0 && std::max(shift, to) + bits == 8;
+  return isAlone ? bytes : keep(static_cast<int64_t>(plane.mask()) << to);
+}
+
 /// The integers of a block as 8 bits, in vectors of `lanes` bytes; those of a
 /// step of `depth` are next to one another.
 Values PackedWeights::readSteps(Value group, Value block, int64_t lanes) {
-  int64_t stepBytes = columns * packing.getDepth();
-  int64_t vectors = stepBytes / lanes;
-  int64_t bytes = columns * kBlock * packing.getBits() / 8;
+  PackedLayout layout = getPackedLayout(packing);
+  auto planes = layout.planes();
   VectorType type = b.vectorOf(lanes, i8);
-  Values loaded;
-  for (int64_t at = 0; at < bytes; at += lanes)
-    loaded.push_back(b.read(
-        weight, {group, block, b.index(packing.getValueOffset() + at)}, type));
-  // Bytes are in the order of the steps already.
-  if (packing.getBits() == 8)
-    return loaded;
-  if (packing.getBits() < 4)
-    return joinPlanes(loaded, lanes);
-
-  Value four = b.splat(lanes, i8, 4);
-  Value low = b.splat(lanes, i8, 15), high = b.splat(lanes, i8, -16);
-  Values steps;
-  for (size_t first = 0; first < loaded.size(); first += vectors) {
-    for (int64_t i = 0; i < vectors; ++i) {
-      Value x = loaded[first + i];
-      steps.push_back(packing.getIsSigned()
-                          ? arith::ShLIOp::create(b, x, four).getResult()
-                          : arith::AndIOp::create(b, x, low).getResult());
-    }
-    for (int64_t i = 0; i < vectors; ++i) {
-      Value x = loaded[first + i];
-      steps.push_back(packing.getIsSigned()
-                          ? arith::AndIOp::create(b, x, high).getResult()
-                          : arith::ShRUIOp::create(b, x, four).getResult());
-    }
-  }
-  return steps;
-}
-
-/// The integers of a block from a plane of their low bit pairs and, of three
-/// bits, one of the bits above.
-Values PackedWeights::joinPlanes(ArrayRef<Value> loaded, int64_t lanes) {
-  auto [lowPlane, highPlane] = getPackedLayout(packing).planes();
-  size_t pairs = lowPlane.lanes / lanes, bits = highPlane.lanes / lanes;
-  ArrayRef<Value> low = loaded.take_front(pairs),
-                  high = loaded.drop_front(pairs);
-  auto getBits = [&](Value bytes, const BitPlane &plane, int64_t part) {
-    int64_t from = plane.bits * part, to = plane.position;
-    if (from > to)
-      bytes = arith::ShRUIOp::create(b, bytes, b.splat(lanes, i8, from - to));
-    else if (to > from)
-      bytes = arith::ShLIOp::create(b, bytes, b.splat(lanes, i8, to - from));
-    // Of the top bits nothing else is left.
-    if (from + plane.bits == 8 && to == 0)
-      return bytes;
-    int64_t mask = static_cast<int64_t>(plane.mask()) << to;
-    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask))
-        .getResult();
+  llvm::SmallDenseMap<uint32_t, Value> loaded;
+  auto load = [&](uint32_t byte) {
+    Value &bytes = loaded[byte];
+    if (!bytes)
+      bytes = b.read(weight, {group, block, b.index(byte)}, type);
+    return bytes;
   };
   Values steps;
-  for (size_t i = 0; i < lowPlane.perByte() * pairs; ++i) {
-    Value value = getBits(low[i % pairs], lowPlane, i / pairs);
-    if (!high.empty())
-      value = arith::OrIOp::create(
-          b, value, getBits(high[i % bits], highPlane, i / bits));
+  for (int64_t number = 0; number < columns * kBlock; number += lanes) {
+    Value value;
+    for (const BitPlane &plane :
+         ArrayRef(planes).take_front(layout.numPlanes())) {
+      Value bits =
+          readBits(load(plane.byteOf(number)), plane, plane.shiftOf(number));
+      value = value ? arith::OrIOp::create(b, value, bits).getResult() : bits;
+    }
     steps.push_back(value);
   }
   return steps;

@@ -10,6 +10,7 @@
 
 #include "dialect/GistOps.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
+#include "runtime/format/BitPlane.h"
 
 namespace gist {
 
@@ -33,8 +34,7 @@ public:
 
 private:
   mlir::Value readNumbers(mlir::Value group, mlir::Value block, int64_t byte);
-  TileBuilder::Values joinPlanes(llvm::ArrayRef<mlir::Value> loaded,
-                                 int64_t lanes);
+  mlir::Value readBits(mlir::Value bytes, const BitPlane &plane, int64_t shift);
 
   TileBuilder &b;
   PackingAttr packing;

@@ -27,6 +27,8 @@
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/PackedWeights.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace gist;
 using Values = TileBuilder::Values;
@@ -391,21 +393,27 @@ Value Product::addPairs(Value a, Value c) {
       .getResult(0);
 }
 
-/// The same as dotFour for all steps of a group. Weights of four bits and less
-/// stay below 2 * 15 * 127 in a step, and a block of eight steps below 2^15.
-/// Others are widened first, and a column has two lanes until the end.
+/// The same as dotFour for all steps of a group. Sums of weights of six bits
+/// and less have 16 bits for as many steps as fit; bytes are widened first, and
+/// a column has two lanes until the end.
 Value Product::dotPairs(ArrayRef<Value> u, ArrayRef<Value> x) {
   int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
   VectorType words = b.vectorOf(bytes / 2, b.getI16Type());
-  // vpmaddubsw saturates at 16 bits; the bounds above say that it never does.
-  if (packing.getBits() <= 4) {
-    Value total;
-    for (auto [a, c] : llvm::zip_equal(u, x)) {
-      Value pairs = createPairs(a, c);
-      total =
-          total ? arith::AddIOp::create(b, total, pairs).getResult() : pairs;
+  if (packing.getBits() < 8) {
+    // The largest sum of a pair; vpmaddubsw saturates beyond 16 bits.
+    int64_t ofPair = 2 * 128 * ((1 << packing.getBits()) - 1);
+    size_t together = std::numeric_limits<int16_t>::max() / ofPair;
+    Value ones = b.splat(bytes / 2, b.getI16Type(), 1), total;
+    auto add = [&](Value a, Value c) {
+      return a ? arith::AddIOp::create(b, a, c).getResult() : c;
+    };
+    for (size_t first = 0; first < u.size(); first += together) {
+      Value sum;
+      for (size_t i = first; i < std::min(first + together, u.size()); ++i)
+        sum = add(sum, createPairs(u[i], x[i]));
+      total = add(total, addPairs(sum, ones));
     }
-    return addPairs(total, b.splat(bytes / 2, b.getI16Type(), 1));
+    return total;
   }
   Values halves(2, b.splat(bytes / 4, i32, 0));
   for (auto [a, c] : llvm::zip_equal(u, x))

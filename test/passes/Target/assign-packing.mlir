@@ -28,7 +28,8 @@ func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> 
 // CHECK:           %[[TILE:.+]] = arith.divui %[[ROW]], %c8
 // CHECK:           tensor.extract %[[W]][%[[TILE]], %{{.+}}, %{{.+}}] : tensor<2x2x272xi8>
 // CHECK:           arith.extf %{{.+}} : f16 to f32
-// CHECK:           arith.extsi %{{.+}} : i8 to i32
+// CHECK:           arith.extui %{{.+}} : i8 to i32
+// CHECK:           arith.shrsi %{{.+}}, %c24_i32
 // CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]]
 func.func @lookup(%t: tensor<?xi32>, %q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x64xf32>, tensor<?x12xf32>) {
   %c0 = arith.constant 0 : index
@@ -50,6 +51,24 @@ func.func @lookup(%t: tensor<?xi32>, %q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -
   %y = gist.quantized_matmul %q, %s, %w format q8_0
       : tensor<?x64xi8>, tensor<?x2xf32>, tensor<12x2x34xi8> -> tensor<?x12xf32>
   return %x, %y : tensor<?x64xf32>, tensor<?x12xf32>
+}
+
+// Packed weights have the bytes of stored ones: five bits are 8 * 22, and 8 * 24
+// with a minimum.
+// CHECK-LABEL: func @five
+// CHECK:         gist.weight "a" {{{.*}}bits = 5,{{.*}}is_signed = true,{{.*}}} : tensor<1x2x176xi8>
+// CHECK:         gist.weight "b" {{{.*}}bits = 5,{{.*}}is_signed = false,{{.*}}} : tensor<1x2x192xi8>
+// X86-LABEL: func @five
+// X86:         gist.weight "a" {{{.*}}bits = 5,{{.*}}zero = 16, is_signed = false,{{.*}}} : tensor<1x2x176xi8>
+// X86:         gist.weight "b" {{{.*}}bits = 5,{{.*}}} : tensor<1x2x192xi8>
+func.func @five(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = gist.weight "a" : tensor<8x2x22xi8>
+  %b = gist.weight "b" : tensor<8x2x24xi8>
+  %x = gist.quantized_matmul %q, %s, %a format q5_0
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<8x2x22xi8> -> tensor<?x8xf32>
+  %y = gist.quantized_matmul %q, %s, %b format q5_1
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<8x2x24xi8> -> tensor<?x8xf32>
+  return %x, %y : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
 // Another reader wants it as it is stored, so it stays.

@@ -21,6 +21,21 @@ func.func private @four(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<24x
 
 // -----
 
+// Sums of five bits fit 16 for four products.
+// CHECK-LABEL: five:
+// CHECK-COUNT-2: vpmaddwd {{.*}}%ymm
+// CHECK-NOT:     {{vpmaddwd|vpmulld|vpmovzxbw}}
+// CHECK:         .size five
+func.func private @five(%q: tensor<1x96xi8>, %s: tensor<1x3xf32>, %w: tensor<24x3x176xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
+  %y = gist.quantized_matmul %q, %s, %w format q5_0
+      packed <columns = 8, depth = 4, bits = 5, group = 32, scale_bits = 16, zero = 16, is_signed = false, has_min = false>
+      : tensor<1x96xi8>, tensor<1x3xf32>, tensor<24x3x176xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
+}
+
+// -----
+
 // Weights of eight bits do not fit 16 bits in pairs: they are widened first.
 // CHECK-LABEL: eight:
 // CHECK:         vpmovzxbw

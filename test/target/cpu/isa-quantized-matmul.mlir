@@ -3,6 +3,8 @@
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=ROW < %t
 // RUN: FileCheck %s --check-prefix=ONE < %t
+// RUN: FileCheck %s --check-prefix=FIVE < %t
+// RUN: FileCheck %s --check-prefix=SIX < %t
 
 // Rows are packed once, 4 pairs of them; a product with ones, 4 steps of 8, gives
 // the sums that the minima are multiplied with.
@@ -42,5 +44,35 @@ func.func private @row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<24
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 8, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<1x576xi8>, tensor<1x18xf32>, tensor<24x18x160xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
+}
+
+// The fifth bit of 16 values, where a byte has it: a test fills the upper half with
+// the sign, and bsl or bit puts the lower half below.
+// FIVE-LABEL: five:
+// FIVE: cmtst
+// FIVE: {{bsl|bit|bif}}
+// FIVE: sdot
+// FIVE-NOT: smmla
+// FIVE: .size five
+func.func private @five(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<24x18x176xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
+  %y = gist.quantized_matmul %q, %s, %w format q5_0
+      packed <columns = 8, depth = 8, bits = 5, group = 32, scale_bits = 16, zero = 0, is_signed = true, has_min = false>
+      : tensor<1x576xi8>, tensor<1x18xf32>, tensor<24x18x176xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
+}
+
+// Two bits go to the top and come down with their sign.
+// SIX-LABEL: six:
+// SIX: sshr {{v[0-9]+}}.16b, {{v[0-9]+}}.16b, #2
+// SIX: {{bsl|bit|bif}}
+// SIX: sdot
+// SIX: .size six
+func.func private @six(%q: tensor<1x512xi8>, %s: tensor<1x16xf32>, %w: tensor<24x16x256xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
+  %y = gist.quantized_matmul %q, %s, %w format q6_k
+      packed <columns = 8, depth = 8, bits = 6, group = 16, scale_bits = 32, zero = 0, is_signed = true, has_min = false>
+      : tensor<1x512xi8>, tensor<1x16xf32>, tensor<24x16x256xi8> -> tensor<1x192xf32>
   return %y : tensor<1x192xf32>
 }
