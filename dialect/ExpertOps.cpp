@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Formats.h"
 #include "dialect/GistExpertOps.h"
 #include "dialect/Verify.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -112,7 +113,8 @@ static std::pair<int64_t, int64_t> getStoredSizes(RankedTensorType weight,
   if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(blocks))
     return {ShapedType::kDynamic, ShapedType::kDynamic};
   if (packing)
-    return {rows * packing.getColumns(), blocks * kBlock};
+    return {rows * packing.getColumns(),
+            blocks * kBlock * getPackedLayout(packing).sharingBlocks()};
   return {rows, blocks * getBlockLayout(format).values};
 }
 

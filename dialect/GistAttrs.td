@@ -79,7 +79,7 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
     ceil(N / columns) x K / 32 x block bytes. Such a block holds, for `columns`
     neighbouring rows of the weight and 32 values of each,
 
-    1. the scales d, [32 / group][columns], f16 or f32 (`scale_bits`),
+    1. the scales d, [32 / group][columns], f16, or i8 if `scale_bits` is 8,
     2. the minima m in the same order, where `has_min`,
     3. the values, [32 / depth][columns][depth] of 8 bits; with `bits` = 4 two
        steps of `depth` share their bytes, the first in the low halves. With
@@ -88,9 +88,9 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
        four bits lie so, and the b bits above them follow, those of value i in
        byte i % (4 * b * columns) from bit b * (i / (4 * b * columns)) on.
 
-    A value u stands for d * (u - zero) + m; u is signed where `is_signed`.
-    Rows past N are zero. So one vector load gives the multiplying instruction
-    its `columns` x `depth` operand, and a block is read front to back.
+    A value u stands for d * (u - zero) + m; u is signed where `is_signed`. Rows
+    past N are zero. Eight blocks with 8-bit d and m become one of K / 256, behind
+    the f16 [columns] that all d, and then those that all m are multiplied with.
 
     ```mlir
     #gist.packing<columns = 4, depth = 8, bits = 4, group = 32,

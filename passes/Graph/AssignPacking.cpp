@@ -43,6 +43,7 @@ public:
   PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
                Value row, Value column)
       : b(b), packed(packed), packing(packing),
+        layout(getPackedLayout(packing)),
         tile(divide(row, packing.getColumns())),
         inTile(remainder(row, packing.getColumns())),
         block(divide(column, PackingAttr::kBlock)),
@@ -52,10 +53,11 @@ public:
   /// u is the stored level of the value, d and m the scale and minimum of its
   /// group.
   Value read() {
-    Value result = arith::MulFOp::create(b, readScale(0), readValue());
+    Value result = arith::MulFOp::create(b, readScale(0, 0), readValue());
     if (!packing.getHasMin())
       return result;
-    return arith::AddFOp::create(b, result, readScale(packing.getMinOffset()));
+    Value minimum = readScale(layout.minOffset(), layout.sharedBytes() / 2);
+    return arith::AddFOp::create(b, result, minimum);
   }
 
 private:
@@ -73,35 +75,51 @@ private:
     return arith::AddIOp::create(b, arith::MulIOp::create(b, a, constant(by)),
                                  c);
   }
+  /// Byte `at` of the block.
   Value readByte(Value at) {
-    return tensor::ExtractOp::create(b, packed, ValueRange{tile, block, at});
+    Value sharing = constant(layout.sharingBlocks());
+    Value inside = scaled(arith::RemUIOp::create(b, block, sharing),
+                          layout.blockBytes(), constant(layout.sharedBytes()));
+    return readSharedByte(arith::AddIOp::create(b, inside, at));
+  }
+  /// Byte `at` of the blocks that share scales with this one.
+  Value readSharedByte(Value at) {
+    Value superblock = divide(block, layout.sharingBlocks());
+    return tensor::ExtractOp::create(b, packed,
+                                     ValueRange{tile, superblock, at});
   }
 
-  /// The number of this row and group among those that start at `first`.
-  Value readScale(int64_t first) {
+  /// The number of this row and group among those that start at `first`, times
+  /// the one among those at `shared` where blocks share some.
+  Value readScale(int64_t first, int64_t shared) {
     // Numbers of a group lie together, one for each column of the tile.
     Value group = divide(inBlock, packing.getGroup());
     Value number = scaled(group, packing.getColumns(), inTile);
-    int64_t bits = packing.getScaleBits();
-    Value at = scaled(number, bits / 8, constant(first));
-    Type word = b.getIntegerType(bits);
-    Value result = arith::ConstantIntOp::create(b, word, 0);
-    // Byte by byte, because a tensor of bytes has no wider loads.
-    for (int64_t i = 0; i < bits / 8; ++i) {
-      Value byte = arith::ExtUIOp::create(
-          b, word, readByte(arith::AddIOp::create(b, at, constant(i))));
-      Value shift = arith::ConstantIntOp::create(b, word, 8 * i);
-      result = arith::OrIOp::create(b, result,
-                                    arith::ShLIOp::create(b, byte, shift));
-    }
-    if (bits == 32)
-      return arith::BitcastOp::create(b, b.getF32Type(), result);
-    Value half = arith::BitcastOp::create(b, b.getF16Type(), result);
+    if (layout.sharingBlocks() == 1)
+      return readHalf(scaled(number, 2, constant(first)),
+                      [&](Value at) { return readByte(at); });
+    Value factor = arith::SIToFPOp::create(
+        b, b.getF32Type(),
+        readByte(arith::AddIOp::create(b, number, constant(first))));
+    Value half = readHalf(scaled(inTile, 2, constant(shared)),
+                          [&](Value at) { return readSharedByte(at); });
+    return arith::MulFOp::create(b, half, factor);
+  }
+
+  /// Byte by byte, because a tensor of bytes has no wider loads.
+  Value readHalf(Value at, function_ref<Value(Value at)> read) {
+    Type word = b.getI16Type();
+    Value low = arith::ExtUIOp::create(b, word, read(at));
+    Value high = arith::ExtUIOp::create(
+        b, word, read(arith::AddIOp::create(b, at, constant(1))));
+    Value eight = arith::ConstantIntOp::create(b, word, 8);
+    Value bits =
+        arith::OrIOp::create(b, low, arith::ShLIOp::create(b, high, eight));
+    Value half = arith::BitcastOp::create(b, b.getF16Type(), bits);
     return arith::ExtFOp::create(b, b.getF32Type(), half);
   }
 
   Value readValue() {
-    PackedLayout layout = getPackedLayout(packing);
     int64_t depth = packing.getDepth(), width = packing.getColumns() * depth;
     // `depth` neighbouring values of a row lie together, then those of the next
     // row.
@@ -143,6 +161,7 @@ private:
   ImplicitLocOpBuilder &b;
   Value packed;
   PackingAttr packing;
+  PackedLayout layout;
   // Where the number lies: a tile of rows, the row in it, a block of the row
   // and the number in that.
   Value tile, inTile, block, inBlock;

@@ -196,21 +196,28 @@ static int readFields(const uint8_t *block, const GroupFields &fields) {
   return static_cast<int>(result);
 }
 
+GroupNumbers gist::readGroupNumbers(const FormatInfo &format,
+                                    const uint8_t *block, uint32_t group) {
+  GroupNumbers result;
+  if (format.groupScales == GroupScales::None)
+    return result;
+  result.scale = readFields(block, groupScaleFields(format, group));
+  if (format.groupScales == GroupScales::Bytes)
+    result.scale = static_cast<int8_t>(result.scale);
+  result.scale -= format.planeScales.zero;
+  if (format.hasGroupMinima())
+    result.minimum = readFields(block, groupMinimumFields(format, group));
+  return result;
+}
+
 BlockScale gist::readScale(const FormatInfo &format, const uint8_t *block,
                            uint32_t group) {
-  BlockScale result{loadHalf(block + format.scale), 0};
+  GroupNumbers numbers = readGroupNumbers(format, block, group);
+  BlockScale result{
+      loadHalf(block + format.scale) * static_cast<float>(numbers.scale), 0};
   if (format.hasMinimum())
-    result.minimum = loadHalf(block + format.minimum);
-  if (format.groupScales != GroupScales::None) {
-    int scale = readFields(block, groupScaleFields(format, group));
-    if (format.groupScales == GroupScales::Bytes)
-      scale = static_cast<int8_t>(scale);
-    if (format.hasGroupMinima())
-      result.minimum *= static_cast<float>(
-          readFields(block, groupMinimumFields(format, group)));
-    scale -= format.planeScales.zero;
-    result.scale *= static_cast<float>(scale);
-  }
+    result.minimum =
+        loadHalf(block + format.minimum) * static_cast<float>(numbers.minimum);
   if (format.subtractsMinimum)
     result.minimum = -result.minimum;
   return result;

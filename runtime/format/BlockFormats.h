@@ -144,6 +144,13 @@ using GroupFields = std::array<BitField, 2>;
 GroupFields groupScaleFields(const FormatInfo &format, uint32_t group);
 GroupFields groupMinimumFields(const FormatInfo &format, uint32_t group);
 
+/// The numbers of a group that multiply d and m; 1 where it has none.
+struct GroupNumbers {
+  int scale = 1, minimum = 1;
+};
+GroupNumbers readGroupNumbers(const FormatInfo &format, const uint8_t *block,
+                              uint32_t group);
+
 /// d and m of a group; m is 0 if the format has no minimum.
 struct BlockScale {
   float scale, minimum;

@@ -28,8 +28,8 @@ std::string PackedLayout::findFault() const {
     return "expects 2 to 6 or 8 bits, got " + text(bits);
   if (group != kBlock && group != kBlock / 2)
     return "expects groups of 16 or 32, got " + text(group);
-  if (scaleBits != 16 && scaleBits != 32)
-    return "expects scales of 16 or 32 bits, got " + text(scaleBits);
+  if (scaleBits != 8 && scaleBits != 16)
+    return "expects scales of 8 or 16 bits, got " + text(scaleBits);
   return {};
 }
 
@@ -62,8 +62,7 @@ PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
   layout.depth = depth;
   layout.bits = info.valueBits();
   layout.group = info.group;
-  // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
-  layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 32;
+  layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 8;
   layout.hasMin = info.hasMinimum();
   layout.zero = isUnsigned ? info.zero : 0;
   layout.isSigned = !isUnsigned && info.zero != 0;
@@ -80,13 +79,16 @@ class Packer {
 public:
   Packer(const FormatInfo &format, const PackedLayout &layout);
 
+  /// Puts what the blocks of `in` share in place.
+  void writeShared(const uint8_t *in, int64_t column, uint8_t *out) const;
   /// Puts the 32 values at `values` in place, which are `first` and up of the
   /// stored block `in`.
   void write(const uint8_t *in, const uint8_t *values, uint32_t first,
              int64_t column, uint8_t *out) const;
 
 private:
-  void writeScale(const uint8_t *in, uint32_t group, uint8_t *out) const;
+  /// Writes the f16 scale and minimum of a stored block.
+  void writeHalves(const uint8_t *in, uint8_t *scale, uint8_t *minimum) const;
 
   /// Where a plane has the bits of one value.
   struct Place {
@@ -116,25 +118,39 @@ Packer::Packer(const FormatInfo &format, const PackedLayout &layout)
       }
 }
 
-void Packer::writeScale(const uint8_t *in, uint32_t group, uint8_t *out) const {
-  int64_t minOffset = layout.minOffset();
-  if (layout.scaleBits == 16) { // as they are stored
-    std::memcpy(out, in + format.scale, 2);
-    if (layout.hasMin)
-      std::memcpy(out + minOffset, in + format.minimum, 2);
+void Packer::writeHalves(const uint8_t *in, uint8_t *scale,
+                         uint8_t *minimum) const {
+  std::memcpy(scale, in + format.scale, 2);
+  if (!layout.hasMin)
     return;
-  }
-  BlockScale numbers = readScale(format, in, group);
-  std::memcpy(out, &numbers.scale, 4);
-  if (layout.hasMin)
-    std::memcpy(out + minOffset, &numbers.minimum, 4);
+  std::memcpy(minimum, in + format.minimum, 2);
+  // The second byte has the sign.
+  if (format.subtractsMinimum)
+    minimum[1] ^= 0x80;
+}
+
+void Packer::writeShared(const uint8_t *in, int64_t column,
+                         uint8_t *out) const {
+  out += column * 2;
+  if (layout.sharedBytes() != 0)
+    writeHalves(in, out, out + layout.columns * 2);
 }
 
 void Packer::write(const uint8_t *in, const uint8_t *values, uint32_t first,
                    int64_t column, uint8_t *out) const {
-  for (int64_t g = 0; g < kBlock / layout.group; ++g)
-    writeScale(in, first / format.group + static_cast<uint32_t>(g),
-               out + layout.scaleOffset(column, g));
+  for (int64_t g = 0; g < kBlock / layout.group; ++g) {
+    uint8_t *scale = out + layout.scaleOffset(column, g);
+    uint8_t *minimum = scale + layout.minOffset();
+    if (layout.sharedBytes() == 0) {
+      writeHalves(in, scale, minimum);
+      continue;
+    }
+    GroupNumbers numbers = readGroupNumbers(
+        format, in, first / format.group + static_cast<uint32_t>(g));
+    *scale = static_cast<uint8_t>(numbers.scale);
+    if (layout.hasMin)
+      *minimum = static_cast<uint8_t>(numbers.minimum);
+  }
   for (size_t p = 0; p < layout.numPlanes(); ++p) {
     const Place *place = places[p].data() + column * kBlock;
     uint32_t position = planes[p].position, mask = planes[p].mask();
@@ -160,11 +176,17 @@ std::vector<uint8_t> gist::packWeight(WeightFormat format,
   const uint8_t *in = stored.data();
   for (int64_t row = 0; row < rows; ++row) {
     uint8_t *out = packed.data() + row / layout.columns * shape[1] * shape[2];
+    int64_t number = 0; // of the block in its row
     for (int64_t block = 0; block < columns / info.blockLength; ++block) {
       uint8_t values[FormatInfo::kMaxBlockLength];
       readValues(info, in, values);
-      for (uint32_t i = 0; i < info.blockLength; i += kBlock, out += shape[2])
-        packer.write(in, values + i, i, row % layout.columns, out);
+      for (uint32_t i = 0; i < info.blockLength; i += kBlock, ++number) {
+        uint8_t *shared = out + number / layout.sharingBlocks() * shape[2];
+        packer.writeShared(in, row % layout.columns, shared);
+        packer.write(in, values + i, i, row % layout.columns,
+                     shared + layout.sharedBytes() +
+                         number % layout.sharingBlocks() * layout.blockBytes());
+      }
       in += info.blockBytes;
     }
   }

@@ -34,6 +34,16 @@ struct PackedLayout {
   /// valid.
   std::string findFault() const;
 
+  /// Blocks that share one f16 scale and minimum, which multiply the 8-bit
+  /// numbers of their groups. Scales of more bits are floats of one block.
+  int64_t sharingBlocks() const { return scaleBits == 8 ? 8 : 1; }
+  /// Bytes of what they share, in front of them: scales and then minima.
+  int64_t sharedBytes() const {
+    return scaleBits == 8 ? columns * 2 * (hasMin ? 2 : 1) : 0;
+  }
+  int64_t superblockBytes() const {
+    return sharedBytes() + sharingBlocks() * blockBytes();
+  }
   /// Where the minima and the values begin in a block, and its size.
   int64_t minOffset() const {
     return columns * (kBlock / group) * scaleBits / 8;
@@ -58,7 +68,9 @@ struct PackedLayout {
 
   /// The shape of a packed weight of `rows` x `values`, in bytes.
   std::array<int64_t, 3> packedShape(int64_t rows, int64_t values) const {
-    return {(rows + columns - 1) / columns, values / kBlock, blockBytes()};
+    int64_t sharing = sharingBlocks();
+    return {(rows + columns - 1) / columns,
+            (values / kBlock + sharing - 1) / sharing, superblockBytes()};
   }
 };
 

@@ -171,30 +171,30 @@ SIGNED = {
     "q4_0": (4, 32, 16, 0, True, False),
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 0, True, False),
-    "q4_k": (4, 32, 32, 0, False, True),
-    "q6_k": (6, 16, 32, 0, True, False),
+    "q4_k": (4, 32, 8, 0, False, True),
+    "q6_k": (6, 16, 8, 0, True, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
     "q5_0": (5, 32, 16, 0, True, False),
     "q5_1": (5, 32, 16, 0, False, True),
-    "q5_k": (5, 32, 32, 0, False, True),
-    "q3_k": (3, 16, 32, 0, True, False),
-    "q2_k": (2, 16, 32, 0, False, True),
+    "q5_k": (5, 32, 8, 0, False, True),
+    "q3_k": (3, 16, 8, 0, True, False),
+    "q2_k": (2, 16, 8, 0, False, True),
     "iq4_nl": (8, 32, 16, 0, True, False),
 }
 UNSIGNED = {
     "q4_0": (4, 32, 16, 8, False, False),
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 128, False, False),
-    "q4_k": (4, 32, 32, 0, False, True),
-    "q6_k": (6, 16, 32, 32, False, False),
+    "q4_k": (4, 32, 8, 0, False, True),
+    "q6_k": (6, 16, 8, 32, False, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
     "q5_0": (5, 32, 16, 16, False, False),
     "q5_1": (5, 32, 16, 0, False, True),
-    "q5_k": (5, 32, 32, 0, False, True),
-    "q3_k": (3, 16, 32, 4, False, False),
-    "q2_k": (2, 16, 32, 0, False, True),
+    "q5_k": (5, 32, 8, 0, False, True),
+    "q3_k": (3, 16, 8, 4, False, False),
+    "q2_k": (2, 16, 8, 0, False, True),
     "iq4_nl": (8, 32, 16, 128, False, False),
 }
 #: target -> (columns, depth, encodings)
@@ -280,20 +280,24 @@ def pack(blocks, name, target):
 
 
 def random_packed(rng, name, n, k, target):
-    """A random weight of a format whose scales are f32: its values and its
-    packed bytes, for n a multiple of the columns of a block."""
+    """A random weight of a format whose groups have 8-bit scales, which multiply
+    f16 numbers of 256 values: its values and its packed bytes, for n a multiple
+    of the columns of a block and k one of 256."""
     columns, depth, formats = PACKINGS[target]
     bits, group, scale_bits, zero, signed, minimum = formats[name]
-    assert scale_bits == 32 and n % columns == 0
+    assert scale_bits == 8 and n % columns == 0 and k % 256 == 0
     low = -(1 << (bits - 1)) if signed else 0
     u = rng.integers(low, low + (1 << bits), (n, k))
-    d = (rng.uniform(0.5, 2, (n, k // group)) / 16 / np.sqrt(k)).astype("<f4")
-    m = rng.uniform(-0.1, 0.1, d.shape).astype("<f4") * minimum
-    values = np.repeat(d, group, 1) * (u - zero) + np.repeat(m, group, 1)
     blocks, steps = k // 32, 32 // depth
-    parts = []
-    for scale in [d, m][: 1 + minimum]:
-        cut = scale.reshape(-1, columns, blocks, 32 // group).transpose(0, 2, 3, 1)
+    values, shared, parts = 0, [], []
+    for factor in [u - zero, np.ones_like(u)][: 1 + minimum]:
+        half = (rng.uniform(-2, 2, (n, k // 256)) / 2048 / np.sqrt(k)).astype("<f2")
+        number = rng.integers(-128, 128, (n, k // group), dtype=np.int8)
+        scale = np.repeat(half.astype(np.float64), 256 // group, 1) * number
+        values = values + np.repeat(scale, group, 1) * factor
+        cut = half.reshape(-1, columns, k // 256).transpose(0, 2, 1)
+        shared.append(np.ascontiguousarray(cut).view(np.uint8))
+        cut = number.reshape(-1, columns, blocks, 32 // group).transpose(0, 2, 3, 1)
         cut = np.ascontiguousarray(cut.reshape(-1, blocks, 32 // group * columns))
         parts.append(cut.view(np.uint8))
     u = (u & ((1 << bits) - 1)).reshape(-1, columns, blocks, steps, depth)
@@ -301,7 +305,8 @@ def random_packed(rng, name, n, k, target):
     u = u.astype(np.uint8)
     u = join_bits(u, bits)
     parts.append(u.reshape(u.shape[0], blocks, -1))
-    packed = np.concatenate(parts, axis=-1)
+    parts = np.concatenate(parts, axis=-1).reshape(n // columns, k // 256, -1)
+    packed = np.concatenate(shared + [parts], axis=-1)
     return values, np.ascontiguousarray(packed).view(np.int8)
 
 
@@ -323,8 +328,10 @@ def quantized_matmul(name, n, k, target="arm", symbol="matmul"):
     columns, _, formats = PACKINGS[target]
     bits, _, scale, _, _, minimum = formats[name]
     scales = 32 // formats[name][1] * (1 + minimum)
-    size = columns * (4 * bits + scale // 8 * scales)
-    weight = f"tensor<{-(-n // columns)}x{k // 32}x{size}xi8>"
+    size, blocks = columns * (4 * bits + scale // 8 * scales), k // 32
+    if scale == 8:
+        size, blocks = 8 * size + columns * 2 * (1 + minimum), k // 256
+    weight = f"tensor<{-(-n // columns)}x{blocks}x{size}xi8>"
     return f"""
 func.func private @{symbol}(%q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>,
     %w: {weight}, %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
@@ -455,9 +462,9 @@ func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
 
 def lookup(name, n, k, target):
     """The kernel of a lookup in a weight that a product has had packed."""
-    block_bytes = FORMATS[name][1]
-    weight = f"tensor<{n}x{k // 32}x{block_bytes}xi8>"
-    rows = f"tensor<?x{k // 32}x{block_bytes}xi8>"
+    length, block_bytes = FORMATS[name]
+    weight = f"tensor<{n}x{k // length}x{block_bytes}xi8>"
+    rows = f"tensor<?x{k // length}x{block_bytes}xi8>"
     graph = f"""
     func.func @graph(%t: tensor<?xi32>, %q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>)
         -> (tensor<?x{k}xf32>, tensor<?x{n}xf32>) {{

@@ -110,8 +110,8 @@ def test_quantized_matmul_at_its_limits(target, name):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["q4_k", "q6_k", "q5_k", "q3_k", "q2_k"])
-def test_quantized_matmul_with_f32_scales(target, name):
-    n, k = 96, 256
+def test_quantized_matmul_with_shared_scales(target, name):
+    n, k = 96, 768
     packing, options = TARGETS[target]
     kernels = cpu.Kernels(cpu.quantized_matmul(name, n, k, packing), options)
     rng = np.random.default_rng(n)
@@ -126,16 +126,20 @@ def test_quantized_matmul_with_f32_scales(target, name):
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["q4_1", "q4_k"])
 @pytest.mark.parametrize("ahead", [1, 6, 500])
-def test_prefetch(target, ahead):
+def test_prefetch(target, name, ahead):
     """Fetching weights ahead changes no bit, also past the end of the weight."""
-    n, k = 192, 96
+    n, k = 192, 256
     packing, options = TARGETS[target]
-    plain = cpu.quantized_matmul("q4_1", n, k, packing).replace("?x", "1x")
+    plain = cpu.quantized_matmul(name, n, k, packing).replace("?x", "1x")
     fetching = plain.replace("attributes {", f"attributes {{gist.prefetch = {ahead} : i64, ")
     rng = np.random.default_rng(n)
-    blocks = cpu.random_blocks(rng, "q4_1", n, k)
-    packed = cpu.pack(blocks, "q4_1", packing)
+    if name == "q4_1":
+        blocks = cpu.random_blocks(rng, name, n, k)
+        w, packed = dequantize(blocks, name), cpu.pack(blocks, name, packing)
+    else:
+        w, packed = cpu.random_packed(rng, name, n, k, packing)
     q, s = quantize_activation(draw(rng, 1, k))
     found = []
     for text in (plain, fetching):
@@ -143,22 +147,25 @@ def test_prefetch(target, ahead):
         cpu.Kernels(text, options).call("matmul", whole(q), whole(s), whole(packed), whole(y))
         found.append(y)
     x = q.reshape(1, -1, 32) * s[..., None].astype(np.float64)
-    expected = x.reshape(1, k) @ dequantize(blocks, "q4_1").T
+    expected = x.reshape(1, k) @ w.T
     np.testing.assert_allclose(found[0], expected, atol=2e-5 * np.abs(expected).max())
     np.testing.assert_array_equal(found[0], found[1])
 
 
-@pytest.mark.parametrize("packing", ["arm", "neon", "avx2"])
+#: packing -> the target that reads it
+LOOKUP_TARGETS = {
+    "arm": "triple=aarch64-linux-gnu cpu=neoverse-v1",
+    "neon": "triple=aarch64-linux-gnu cpu=generic",
+    "avx2": "triple=x86_64-linux-gnu cpu=haswell",
+}
+
+
+@pytest.mark.parametrize("packing", LOOKUP_TARGETS)
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
 def test_lookup_in_packed_weight(packing, name):
     """A tied embedding is stored once, in the order that the product wants."""
     n, k = 30, 64
-    target = {
-        "arm": "triple=aarch64-linux-gnu cpu=neoverse-v1",
-        "neon": "triple=aarch64-linux-gnu cpu=generic",
-        "avx2": "triple=x86_64-linux-gnu cpu=haswell",
-    }[packing]
-    kernels = cpu.Kernels(cpu.lookup(name, n, k, target))
+    kernels = cpu.Kernels(cpu.lookup(name, n, k, LOOKUP_TARGETS[packing]))
     rng = np.random.default_rng(n)
     blocks = cpu.random_blocks(rng, name, n, k)
     ids = rng.integers(0, n, 37).astype(np.int32)
@@ -168,6 +175,20 @@ def test_lookup_in_packed_weight(packing, name):
         "rows_0", rows(ids), whole(cpu.pack(blocks, name, packing)), rows(y)
     )
     np.testing.assert_array_equal(y, dequantize(blocks, name)[ids])
+
+
+@pytest.mark.parametrize("packing", LOOKUP_TARGETS)
+@pytest.mark.parametrize("name", ["q4_k", "q6_k", "q5_k", "q3_k", "q2_k"])
+def test_lookup_with_shared_scales(packing, name):
+    n, k = 24, 512
+    kernels = cpu.Kernels(cpu.lookup(name, n, k, LOOKUP_TARGETS[packing]))
+    rng = np.random.default_rng(n)
+    values, packed = cpu.random_packed(rng, name, n, k, packing)
+    ids = rng.permutation(n).astype(np.int32)
+    y = np.full((n, k), np.nan, np.float32)
+    kernels.call("rows_0", rows(ids), whole(packed), rows(y))
+    # Scales are exact in f32; a product and a sum are rounded.
+    np.testing.assert_allclose(y, values[ids], rtol=1e-6, atol=1e-7 * np.abs(values).max())
 
 
 @pytest.mark.skipif(

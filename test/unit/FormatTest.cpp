@@ -343,20 +343,12 @@ TEST(PackedLayout, FieldsFillTheirBlocks) {
         PackedLayout layout = packedLayout(format, columns, depth, isUnsigned);
         SCOPED_TRACE(printStorage({format, layout}));
         EXPECT_EQ(layout.findFault(), "");
-        BitCount count(static_cast<size_t>(layout.blockBytes()));
+        BitCount count(static_cast<size_t>(layout.superblockBytes()));
         auto planes = layout.planes();
         std::set<int64_t> numbers;
         for (int64_t column = 0; column < columns; ++column) {
           for (int64_t i = 0; i < PackedLayout::kBlock; ++i)
             numbers.insert(layout.numberOf(column, i));
-          for (int64_t g = 0; g < PackedLayout::kBlock / layout.group; ++g) {
-            auto at = static_cast<uint32_t>(layout.scaleOffset(column, g));
-            auto width = static_cast<uint32_t>(layout.scaleBits / 8);
-            count.addBytes(at, width);
-            if (layout.hasMin)
-              count.addBytes(at + static_cast<uint32_t>(layout.minOffset()),
-                             width);
-          }
         }
         // Every number from 0 on.
         // numberOf is a permutation: two values at one place would overwrite
@@ -365,8 +357,26 @@ TEST(PackedLayout, FieldsFillTheirBlocks) {
         ASSERT_EQ(static_cast<int64_t>(numbers.size()), all);
         EXPECT_EQ(*numbers.begin(), 0);
         EXPECT_EQ(*numbers.rbegin(), all - 1);
-        for (size_t p = 0; p < layout.numPlanes(); ++p)
-          count.addPlane(planes[p], static_cast<uint32_t>(all));
+        count.addBytes(0, static_cast<uint32_t>(layout.sharedBytes()));
+        for (int64_t block = 0; block < layout.sharingBlocks(); ++block) {
+          auto first = static_cast<uint32_t>(layout.sharedBytes() +
+                                             block * layout.blockBytes());
+          auto width = static_cast<uint32_t>(layout.scaleBits / 8);
+          for (int64_t column = 0; column < columns; ++column)
+            for (int64_t g = 0; g < PackedLayout::kBlock / layout.group; ++g) {
+              auto at =
+                  first + static_cast<uint32_t>(layout.scaleOffset(column, g));
+              count.addBytes(at, width);
+              if (layout.hasMin)
+                count.addBytes(at + static_cast<uint32_t>(layout.minOffset()),
+                               width);
+            }
+          for (size_t p = 0; p < layout.numPlanes(); ++p) {
+            BitPlane plane = planes[p];
+            plane.offset += first;
+            count.addPlane(plane, static_cast<uint32_t>(all));
+          }
+        }
         count.expectEachOnce();
       }
 }
@@ -425,8 +435,8 @@ TEST(PackedLayout, FaultsAreSentences) {
   EXPECT_EQ(fault(&PackedLayout::bits, 7), "expects 2 to 6 or 8 bits, got 7");
   EXPECT_EQ(fault(&PackedLayout::group, 8),
             "expects groups of 16 or 32, got 8");
-  EXPECT_EQ(fault(&PackedLayout::scaleBits, 8),
-            "expects scales of 16 or 32 bits, got 8");
+  EXPECT_EQ(fault(&PackedLayout::scaleBits, 32),
+            "expects scales of 8 or 16 bits, got 32");
 }
 
 //===----------------------------------------------------------------------===//

@@ -39,40 +39,46 @@ constexpr Format kFormats[] = {
 /// So both forms of packed values are covered.
 constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
 
-/// Scales are f16 or f32, by the packing.
-double readScale(PackingAttr packing, const uint8_t *bytes) {
-  if (packing.getScaleBits() == 16) {
-    uint16_t half;
-    std::memcpy(&half, bytes, sizeof(half));
-    return halfToFloat(half);
-  }
-  float single;
-  std::memcpy(&single, bytes, sizeof(single));
-  return single;
+double readHalf(const uint8_t *bytes) {
+  uint16_t half;
+  std::memcpy(&half, bytes, sizeof(half));
+  return halfToFloat(half);
 }
 
-/// Value `i` of column `column` of a packed block.
+/// Value `i` of column `column` of a packed block, which is one of eight behind
+/// the f16 numbers that they share where scales have 8 bits.
 double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
                   int64_t i) {
   int64_t columns = packing.getColumns(), depth = packing.getDepth();
-  int64_t width = packing.getScaleBits() / 8;
-  const uint8_t *scale =
-      block + (i / packing.getGroup() * columns + column) * width;
-  double minimum = packing.getHasMin()
-                       ? readScale(packing, scale + packing.getMinOffset())
-                       : 0;
+  bool isShared = packing.getScaleBits() == 8;
+  const uint8_t *halves = block + 2 * column;
+  if (isShared)
+    block += 2 * columns * (packing.getHasMin() ? 2 : 1) +
+             i / 32 * packing.getBlockBytes();
+  i %= 32;
+  int64_t number = i / packing.getGroup() * columns + column;
+  // The scale, or the minimum that is `minOffset` further on.
+  auto readNumber = [&](int64_t minOffset, int64_t half) {
+    if (!isShared)
+      return readHalf(block + minOffset + 2 * number);
+    auto factor = static_cast<int8_t>(block[minOffset + number]);
+    return readHalf(halves + half * 2 * columns) * factor;
+  };
+  double scale = readNumber(0, 0);
+  double minimum =
+      packing.getHasMin() ? readNumber(packing.getMinOffset(), 1) : 0;
   const uint8_t *values = block + packing.getValueOffset();
   int64_t bits = packing.getBits(), lowBits = bits < 4 ? 2 : bits < 8 ? 4 : 8;
   int64_t step = i / depth, lane = column * depth + i % depth;
-  int64_t number = step * columns * depth + lane, u;
+  int64_t place = step * columns * depth + lane, u;
   // A plane of `b` bits that all values of the block share is 4 * b bytes a
   // column.
   auto readRun = [&](const uint8_t *plane, int64_t b) {
     int64_t run = 4 * b * columns;
-    return plane[number % run] >> (b * (number / run)) & ((1 << b) - 1);
+    return plane[place % run] >> (b * (place / run)) & ((1 << b) - 1);
   };
   if (lowBits == 8)
-    u = values[number];
+    u = values[place];
   else if (lowBits == 2)
     u = readRun(values, 2);
   else // Two steps share a byte; the even one is in the low half.
@@ -81,9 +87,7 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
     u |= readRun(values + 4 * lowBits * columns, bits - lowBits) << lowBits;
   if (packing.getIsSigned() && u >> (bits - 1) != 0)
     u -= int64_t(1) << bits;
-  return readScale(packing, scale) *
-             static_cast<double>(u - packing.getZero()) +
-         minimum;
+  return scale * static_cast<double>(u - packing.getZero()) + minimum;
 }
 
 /// Bytes of blocks; scales are small enough that no f16 among them is infinite.
@@ -144,12 +148,14 @@ TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {
                 shape[0] * shape[1] * shape[2]);
       for (int64_t row = 0; row < kRows; ++row)
         for (int64_t i = 0; i < kColumns; ++i) {
-          // Blocks of 32 values of as many rows as the packing has columns.
+          // Blocks of 32 or 256 values of as many rows as the packing has
+          // columns.
+          int64_t length = kColumns / shape[1];
           const uint8_t *block =
               packed.data() +
-              (row / packing.getColumns() * shape[1] + i / 32) * shape[2];
-          double value =
-              readPacked(packing, block, row % packing.getColumns(), i % 32);
+              (row / packing.getColumns() * shape[1] + i / length) * shape[2];
+          double value = readPacked(packing, block, row % packing.getColumns(),
+                                    i % length);
           // The reference rounds d * u + m once or twice in f32.
           double want = expected[row * kColumns + i];
           ASSERT_NEAR(value, want, 1e-5 * (std::abs(want) + 100))

@@ -140,9 +140,12 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
     ops.push_back(&op);
   rewriter.setInsertionPoint(end);
   Value whole = cache ? cache.getSource() : end->getOperand(0);
-  // The size of an argument, where there is one, gives the grid directly.
-  OpFoldResult rows = tensor::getMixedSize(
-      rewriter, location, cache ? whole : Value(getDestination(kernel, 0)), 0);
+  // The size of an argument gives the grid directly. A cache is told how many
+  // rows it gets; asking them would keep the whole of what makes them.
+  OpFoldResult rows =
+      cache ? cache.getMixedSizes()[getFirstKept(cache.getDroppedDims())]
+            : tensor::getMixedSize(rewriter, location,
+                                   getDestination(kernel, 0), 0);
 
   SmallVector<Value> outputs;
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)

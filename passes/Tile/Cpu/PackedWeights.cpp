@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cpu/PackedWeights.h"
-#include "dialect/Formats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -16,25 +15,47 @@ using Values = TileBuilder::Values;
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 
 PackedWeights::PackedWeights(TileBuilder &b, PackingAttr packing, Value weight)
-    : b(b), packing(packing), weight(weight), i8(b.getI8Type()),
-      f32(b.getF32Type()), columns(packing.getColumns()) {}
+    : b(b), packing(packing), layout(getPackedLayout(packing)), weight(weight),
+      i8(b.getI8Type()), f32(b.getF32Type()), columns(packing.getColumns()) {}
 
-/// One f32 per column, stored at `byte` of a block.
-Value PackedWeights::readNumbers(Value group, Value block, int64_t byte) {
-  int64_t width = packing.getScaleBits() / 8;
-  Value bytes = b.read(weight, {group, block, b.index(byte)},
-                       b.vectorOf(columns * width, i8));
-  if (width == 4)
-    return b.bitcast(bytes, f32);
+Values PackedWeights::getPlace(Value group, Value block, int64_t byte) {
+  int64_t sharing = layout.sharingBlocks();
+  if (sharing == 1)
+    return {group, block, b.index(byte)};
+  Value superblock = b.floorDiv(block, sharing);
+  Value inside = b.add(block, b.mul(superblock, -sharing));
+  return {
+      group, superblock,
+      b.add(b.mul(inside, layout.blockBytes()), layout.sharedBytes() + byte)};
+}
+
+/// One f16 per column, as f32.
+Value PackedWeights::readHalves(ValueRange place) {
+  Value bytes = b.read(weight, place, b.vectorOf(columns * 2, i8));
   return arith::ExtFOp::create(b, b.vectorOf(columns, f32),
                                b.bitcast(bytes, b.getF16Type()));
 }
 
+/// One f32 per column, stored at `byte` of a block. A whole number there
+/// multiplies an f16 that several blocks share; that is exact.
+Value PackedWeights::readNumbers(Value group, Value block, int64_t byte,
+                                 int64_t sharedByte) {
+  Values place = getPlace(group, block, byte);
+  if (layout.sharingBlocks() == 1)
+    return readHalves(place);
+  Value bytes = b.read(weight, place, b.vectorOf(columns, i8));
+  Value numbers = arith::SIToFPOp::create(
+      b, b.vectorOf(columns, f32),
+      arith::ExtSIOp::create(b, b.vectorOf(columns, b.getI32Type()), bytes));
+  return b.mul(numbers, readHalves({group, place[1], b.index(sharedByte)}));
+}
+
 ColumnScales PackedWeights::readScales(Value group, Value block, int64_t part) {
-  int64_t byte = part * columns * packing.getScaleBits() / 8;
-  ColumnScales result{readNumbers(group, block, byte), {}};
+  int64_t byte = layout.scaleOffset(/*column=*/0, part);
+  ColumnScales result{readNumbers(group, block, byte, 0), {}};
   if (packing.getHasMin())
-    result.offset = readNumbers(group, block, packing.getMinOffset() + byte);
+    result.offset = readNumbers(group, block, layout.minOffset() + byte,
+                                layout.sharedBytes() / 2);
   // Stored weights are `zero` too large. That is taken back in the offset,
   // which is multiplied with the sum of a row's values.
   if (int64_t zero = packing.getZero()) {
@@ -92,14 +113,13 @@ Value PackedWeights::readBits(Value bytes, const BitPlane &plane,
 /// The integers of a block as 8 bits, in vectors of `lanes` bytes; those of a
 /// step of `depth` are next to one another.
 Values PackedWeights::readSteps(Value group, Value block, int64_t lanes) {
-  PackedLayout layout = getPackedLayout(packing);
   auto planes = layout.planes();
   VectorType type = b.vectorOf(lanes, i8);
   llvm::SmallDenseMap<uint32_t, Value> loaded;
   auto load = [&](uint32_t byte) {
     Value &bytes = loaded[byte];
     if (!bytes)
-      bytes = b.read(weight, {group, block, b.index(byte)}, type);
+      bytes = b.read(weight, getPlace(group, block, byte), type);
     return bytes;
   };
   Values steps;

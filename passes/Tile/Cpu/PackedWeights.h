@@ -8,9 +8,9 @@
 #ifndef GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H
 #define GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H
 
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
-#include "runtime/format/BitPlane.h"
 
 namespace gist {
 
@@ -28,16 +28,22 @@ public:
 
   /// Whether products need the sums of rows as well.
   bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
+  /// The indices of byte `byte` of a block.
+  TileBuilder::Values getPlace(mlir::Value group, mlir::Value block,
+                               int64_t byte);
   ColumnScales readScales(mlir::Value group, mlir::Value block, int64_t part);
   TileBuilder::Values readSteps(mlir::Value group, mlir::Value block,
                                 int64_t lanes);
 
 private:
-  mlir::Value readNumbers(mlir::Value group, mlir::Value block, int64_t byte);
+  mlir::Value readHalves(mlir::ValueRange place);
+  mlir::Value readNumbers(mlir::Value group, mlir::Value block, int64_t byte,
+                          int64_t sharedByte);
   mlir::Value readBits(mlir::Value bytes, const BitPlane &plane, int64_t shift);
 
   TileBuilder &b;
   PackingAttr packing;
+  PackedLayout layout;
   mlir::Value weight;
   mlir::Type i8, f32;
   int64_t columns;

@@ -533,11 +533,11 @@ Value Product::emitSums(Value first, int64_t rows) {
 /// the CPU ignores it.
 void Product::emitPrefetch(Value group, Value block) {
   constexpr int64_t kLine = 64, kMostLocal = 3;
-  int64_t bytes = cast<RankedTensorType>(weight.getType()).getDimSize(2);
+  int64_t bytes = packing.getBlockBytes();
   Value later = b.add(block, prefetch);
   for (int64_t at = 0; at < bytes; at += kLine)
     memref::PrefetchOp::create(
-        b, weightBuffer, ValueRange{group, later, b.index(at)},
+        b, weightBuffer, packedWeights.getPlace(group, later, at),
         /*isWrite=*/false, kMostLocal, /*isDataCache=*/true);
 }
 

@@ -52,6 +52,10 @@ Value TileBuilder::roundDown(Value a, int64_t multiple) {
                {foldable(a)});
 }
 
+Value TileBuilder::floorDiv(Value a, int64_t by) {
+  return apply(*this, getAffineDimExpr(0).floorDiv(by), {foldable(a)});
+}
+
 Value TileBuilder::ceilDiv(Value a, int64_t by) {
   return apply(*this, getAffineDimExpr(0).ceilDiv(by), {foldable(a)});
 }

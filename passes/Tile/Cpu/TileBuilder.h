@@ -31,6 +31,7 @@ public:
   Value mul(Value a, int64_t b);
   Value roundDown(Value a, int64_t multiple);
   Value ceilDiv(Value a, int64_t by);
+  Value floorDiv(Value a, int64_t by);
   Value size(Value tensor, int64_t dim);
 
   /// A vector of `lanes` copies of a constant of type `element`.

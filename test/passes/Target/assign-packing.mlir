@@ -71,6 +71,21 @@ func.func @five(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x8xf32>, t
   return %x, %y : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
+// Six bits with the scales of 16 values and of 256 are 8 * 210. Those of q4_k have
+// six bits in the file and eight here.
+// CHECK-LABEL: func @long
+// CHECK:         gist.weight "a" {{{.*}}bits = 6, group = 16, scale_bits = 8,{{.*}}} : tensor<1x2x1680xi8>
+// CHECK:         gist.weight "b" {{{.*}}bits = 4, group = 32, scale_bits = 8,{{.*}}} : tensor<1x2x1184xi8>
+func.func @long(%q: tensor<?x512xi8>, %s: tensor<?x16xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %a = gist.weight "a" : tensor<8x2x210xi8>
+  %b = gist.weight "b" : tensor<8x2x144xi8>
+  %x = gist.quantized_matmul %q, %s, %a format q6_k
+      : tensor<?x512xi8>, tensor<?x16xf32>, tensor<8x2x210xi8> -> tensor<?x8xf32>
+  %y = gist.quantized_matmul %q, %s, %b format q4_k
+      : tensor<?x512xi8>, tensor<?x16xf32>, tensor<8x2x144xi8> -> tensor<?x8xf32>
+  return %x, %y : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
 // Another reader wants it as it is stored, so it stays.
 // CHECK-LABEL: func @tied
 // CHECK-DAG:     %[[STORED:.+]] = gist.weight "e" : tensor<12x2x34xi8>

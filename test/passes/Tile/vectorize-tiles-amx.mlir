@@ -20,12 +20,12 @@
 // CHECK-NOT:     amx.tile_muli
 // CHECK-COUNT-32: vector.load %[[DOTS]][{{.*}}] : memref<2x2x16x16xi32>, vector<16xi32>
 // CHECK-NOT:     vector.load %[[DOTS]]
-func.func private @groups(%q: tensor<64x256xi8>, %s: tensor<64x8xf32>, %w: tensor<2x8x640xi8>, %out: tensor<64x32xf32>) -> tensor<64x32xf32>
+func.func private @groups(%q: tensor<64x256xi8>, %s: tensor<64x8xf32>, %w: tensor<2x1x3360xi8>, %out: tensor<64x32xf32>) -> tensor<64x32xf32>
     attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>,
                 gist.tile = #gist.cpu_product<rows = 64, columns = 32, registers = [16, 16], lanes = 16, instruction = tdpbsud>} {
   %y = gist.quantized_matmul %q, %s, %w format q6_k
-      packed <columns = 16, depth = 4, bits = 8, group = 16, scale_bits = 32, zero = 32, is_signed = false, has_min = false>
-      : tensor<64x256xi8>, tensor<64x8xf32>, tensor<2x8x640xi8> -> tensor<64x32xf32>
+      packed <columns = 16, depth = 4, bits = 6, group = 16, scale_bits = 8, zero = 32, is_signed = false, has_min = false>
+      : tensor<64x256xi8>, tensor<64x8xf32>, tensor<2x1x3360xi8> -> tensor<64x32xf32>
   return %y : tensor<64x32xf32>
 }
 

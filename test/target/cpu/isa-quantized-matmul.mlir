@@ -69,10 +69,10 @@ func.func private @five(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<2
 // SIX: {{bsl|bit|bif}}
 // SIX: sdot
 // SIX: .size six
-func.func private @six(%q: tensor<1x512xi8>, %s: tensor<1x16xf32>, %w: tensor<24x16x256xi8>,
+func.func private @six(%q: tensor<1x512xi8>, %s: tensor<1x16xf32>, %w: tensor<24x2x1680xi8>,
     %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q6_k
-      packed <columns = 8, depth = 8, bits = 6, group = 16, scale_bits = 32, zero = 0, is_signed = true, has_min = false>
-      : tensor<1x512xi8>, tensor<1x16xf32>, tensor<24x16x256xi8> -> tensor<1x192xf32>
+      packed <columns = 8, depth = 8, bits = 6, group = 16, scale_bits = 8, zero = 0, is_signed = true, has_min = false>
+      : tensor<1x512xi8>, tensor<1x16xf32>, tensor<24x2x1680xi8> -> tensor<1x192xf32>
   return %y : tensor<1x192xf32>
 }

@@ -68,3 +68,31 @@ func.func private @sum_of_rows(%x: tensor<?x8xf32>, %out: tensor<8xf32>) -> tens
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// A bias goes into a cache of f32 as it is: how many rows there are is told by the
+// cache's slice, so that only rows of a tile are computed.
+// CHECK-LABEL: func private @biased_into_cache
+// CHECK-NOT:     linalg.generic
+// CHECK:         scf.forall
+// CHECK:           linalg.generic
+// CHECK:           tensor.parallel_insert_slice
+// CHECK-NOT:     linalg.generic
+func.func private @biased_into_cache(%x: tensor<?x24xf32>, %all: index, %t: index, %bias: tensor<8xf32>, %past: index,
+    %layer: index, %cache: tensor<2x64x2x4xf32>) -> tensor<2x64x2x4xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
+  %v = tensor.extract_slice %x[0, 16] [%all, 8] [1, 1] : tensor<?x24xf32> to tensor<?x8xf32>
+  %e = tensor.empty(%t) : tensor<?x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>,
+      affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%v, %bias : tensor<?x8xf32>, tensor<8xf32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.addf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x8xf32>
+  %heads = tensor.expand_shape %y [[0], [1, 2]] output_shape [%t, 2, 4] : tensor<?x8xf32> into tensor<?x2x4xf32>
+  %c = tensor.insert_slice %heads into %cache[%layer, %past, 0, 0] [1, %t, 2, 4] [1, 1, 1, 1]
+      : tensor<?x2x4xf32> into tensor<2x64x2x4xf32>
+  return %c : tensor<2x64x2x4xf32>
+}
