@@ -82,8 +82,8 @@ static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity,
 /// not in (0, 1), such as a NaN, keeps every token.
 template <typename OpTy>
 static Value createTheta(ValueBuilder &b, OpTy op, Value head) {
-  if (!op.getTaus())
-    return b.f32(thetaOfTau(op.getTau().convertToFloat()));
+  if (op.getTau())
+    return b.f32(thetaOfTau(op.getTau()->convertToFloat()));
   return createTheta(b, load(b, op.getTaus(), head ? head : b.index(0)));
 }
 

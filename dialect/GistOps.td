@@ -87,7 +87,7 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [
     cos within rounding of theta may land on either side.
 
     Constraints:
-      * (C1) `tau` is in [0, 1).
+      * (C1) `tau` is in [0, 1), or there are `taus` in its place.
       * (C2) `offsets` has at least two entries.
       * (C3) The number of heads is static.
       * (C4) `taus` has one entry for each head, or one where there are no heads.
@@ -100,7 +100,7 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [
     %all = gist.gram_select %x, 3.0e-1 against all : tensor<?x576xf32>
     %per_head = gist.gram_select %keys, 4.0e-1 similarity signed causal
         offsets(%starts : tensor<5xi32>) : tensor<?x3x64xf16>
-    %chosen = gist.gram_select %keys, 4.0e-1 taus(%taus : tensor<3xf32>) causal
+    %chosen = gist.gram_select %keys, taus(%taus : tensor<3xf32>) causal
         : tensor<?x3x64xf16>
     %cheap = gist.gram_select %x, 3.0e-1 causal
         subspace(%g, %rho : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>
@@ -108,7 +108,7 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [
   }];
   let arguments = (ins
     Gist_Tokens:$tokens,
-    F32Attr:$tau,
+    OptionalAttr<F32Attr>:$tau,
     Optional<Gist_Taus>:$taus,
     DefaultValuedAttr<Gist_AgainstAttr, "::gist::Against::Kept">:$against,
     DefaultValuedAttr<Gist_SimilarityAttr,
@@ -120,7 +120,7 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [
   );
   let results = (outs Gist_SelectionType:$selection);
   let assemblyFormat = [{
-    $tokens `,` $tau (`taus` `(` $taus^ `:` type($taus) `)`)?
+    $tokens `,` (`taus` `(` $taus^ `:` type($taus) `)`) : ($tau)?
     (`against` $against^)? (`similarity` $similarity^)? (`causal` $causal^)?
     (`subspace` `(` $coefficients^ `,` $residuals `:` type($coefficients) `,`
         type($residuals) `)`)?
@@ -153,7 +153,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
     `gist.gram_select`.
 
     Constraints:
-      * (C1) `tau` is in [0, 1).
+      * (C1) `tau` is in [0, 1), or there are `taus` in its place.
       * (C2) `offsets` has at least two entries.
       * (C3) The inherited selection is one over `tokens`: as many tokens, one
         per head iff `tokens` has heads, and as many heads.
@@ -174,7 +174,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
   let arguments = (ins
     Gist_Tokens:$tokens,
     Gist_SelectionType:$inherited,
-    F32Attr:$tau,
+    OptionalAttr<F32Attr>:$tau,
     Optional<Gist_Taus>:$taus,
     DefaultValuedAttr<Gist_CascadeRuleAttr,
                       "::gist::CascadeRule::Covering">:$rule,
@@ -191,7 +191,8 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
     TensorRankOf<[I32], [0, 1]>:$added
   );
   let assemblyFormat = [{
-    $tokens `,` $inherited `,` $tau (`taus` `(` $taus^ `:` type($taus) `)`)?
+    $tokens `,` $inherited `,`
+    (`taus` `(` $taus^ `:` type($taus) `)`) : ($tau)?
     (`rule` $rule^)? (`similarity` $similarity^)? (`causal` $causal^)?
     (`subspace` `(` $coefficients^ `,` $residuals `:` type($coefficients) `,`
         type($residuals) `)`)?

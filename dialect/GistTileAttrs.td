@@ -244,16 +244,19 @@ def Gist_GpuGemvAttr
     : Gist_TileFamily<"GpuGemv", "gpu_gemv", Gist_GpuTileInterface> {
   let summary = "how a product of few rows is cut for a GPU";
   let description = [{
-    - `rows`: all rows of x. 16 stands for 1 to 16 rows, whose number is known
-      at run time: matrix instructions multiply them.
+    - `rows`: the rows of x; with `matrix` their number is known at run time, and
+      this is the most there are.
     - `columns`: rows of W, which are columns of the result, of a workgroup.
     - `lanes`: neighbouring lanes that share a row of W.
     - `waves`: how waves share the work: those that have other rows of W, and
       those that share the reduction.
     - `steps`: pieces of each row of W that a lane reads at once.
+    - `matrix`: whether matrix instructions multiply, and not lanes one by one.
 
     ```mlir
     #gist.gpu_gemv<rows = 1, columns = 16, lanes = 64, waves = [4, 1], steps = 2>
+    #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5,
+                   matrix = true>
     ```
 
     Constraints:
@@ -264,11 +267,12 @@ def Gist_GpuGemvAttr
   let parameters = (ins
     "int64_t":$rows, "int64_t":$columns, "int64_t":$lanes,
     ArrayRefParameter<"int64_t">:$waves,
-    "int64_t":$steps
+    "int64_t":$steps, DefaultValuedParameter<"bool", "false">:$matrix
   );
   let assemblyFormat = [{
     `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `lanes` `=` $lanes `,`
-        `waves` `=` `[` $waves `]` `,` `steps` `=` $steps `>`
+        `waves` `=` `[` $waves `]` `,` `steps` `=` $steps
+        (`,` `matrix` `=` $matrix^)? `>`
   }];
   let extraClassDeclaration = [{
     int64_t getNumWaves() const { return getWaves()[0] * getWaves()[1]; }

@@ -35,7 +35,7 @@ static SelectionType inferSelection(std::optional<Location> location,
 /// itself.
 /// Taus of heads are known only when the code runs.
 template <typename OpTy> static bool keepsEverything(OpTy op) {
-  return (op.getTau().isZero() && !op.getTaus()) ||
+  return (op.getTau() && op.getTau()->isZero()) ||
          op.getTokens().getType().getDimSize(0) == 1;
 }
 
@@ -48,6 +48,16 @@ static Value createKeepAll(OpBuilder &builder, Location location,
     size = tensor::DimOp::create(builder, location, tokens, 0);
   return KeepAllOp::create(builder, location, SelectionType::forTokens(type),
                            size);
+}
+
+/// What both ops that select ask of `tau`.
+template <typename OpTy> static LogicalResult verifyTau(OpTy op) {
+  if (op.getTau().has_value() == static_cast<bool>(op.getTaus()))
+    return op.emitOpError("expects either tau or taus");
+  double tau = op.getTau() ? toDouble(*op.getTau()) : 0;
+  if (!(tau >= 0 && tau < 1))
+    return op.emitOpError("expects tau in [0, 1), got ") << tau;
+  return success();
 }
 
 /// What both ops that select ask of `taus` and `subspace`.
@@ -93,7 +103,7 @@ LogicalResult GramSelectOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult GramSelectOp::verify() {
-  if (failed(verifyTau(*this, getTau())) ||                  // (C1)
+  if (failed(verifyTau(*this)) ||                            // (C1)
       failed(verifyOffsets(*this, getOffsets(), "offsets"))) // (C2)
     return failure();
   return verifyHints(*this); // (C4), (C5)
@@ -137,7 +147,7 @@ LogicalResult CascadeUpdateOp::inferReturnTypes(
 }
 
 LogicalResult CascadeUpdateOp::verify() {
-  if (failed(verifyTau(*this, getTau())) ||                  // (C1)
+  if (failed(verifyTau(*this)) ||                            // (C1)
       failed(verifyOffsets(*this, getOffsets(), "offsets"))) // (C2)
     return failure();
 

@@ -49,15 +49,6 @@ inline double toDouble(const llvm::APFloat &value) {
   return value.convertToDouble();
 }
 
-/// Emits what (C…) on `tau` asks for.
-inline mlir::LogicalResult verifyTau(mlir::Operation *op,
-                                     const llvm::APFloat &tau) {
-  double value = toDouble(tau);
-  if (!(value >= 0 && value < 1))
-    return op->emitOpError("expects tau in [0, 1), got ") << value;
-  return mlir::success();
-}
-
 /// Emits what (C…) on `scale` asks for.
 inline mlir::LogicalResult
 verifyScale(mlir::Operation *op, const std::optional<llvm::APFloat> &scale) {

@@ -305,7 +305,8 @@ LogicalResult GpuProductAttr::verify(EmitError emitError, int64_t rows,
 
 LogicalResult GpuGemvAttr::verify(EmitError emitError, int64_t rows,
                                   int64_t columns, int64_t lanes,
-                                  ArrayRef<int64_t> waves, int64_t steps) {
+                                  ArrayRef<int64_t> waves, int64_t steps,
+                                  bool) {
   return failure(failed(verifySizes(emitError, {{"rows", rows}, // (C1)
                                                 {"columns", columns},
                                                 {"steps", steps}})) ||

@@ -177,7 +177,7 @@ void gist::buildKernelStage(OpPassManager &pm) {
   pm.addPass(createFormKernelsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createSymbolDCEPass()); // Kernels whose calls nobody needed.
+  pm.addPass(createSymbolDCEPass()); // Kernels without a call.
   addCheck(pm, "kernels");
 }
 

@@ -112,8 +112,8 @@ private:
   int64_t chooseBlock() const;
   /// Tokens between the ends of a prompt that depths are worth two calls for.
   int64_t chooseLeastBulk() const;
-  /// What parts of a model take on machines that are the target; none: nobody
-  /// has measured that.
+  /// What parts of a model take on machines that are the target; empty where
+  /// that is not measured.
   llvm::SmallVector<const PlanRates *> findRates() const;
   /// Makes layers dense that would be slower with the plan, with a warning, and
   /// allows passes to drop slow gates.

@@ -31,7 +31,7 @@ static void outline(Operation *op, KernelTable &table) {
                                {getSize(host, op->getOperand(0), 0),
                                 host.getIndexAttr(type.getDimSize(1))},
                                type.getElementType()));
-  DispatchOp call = kernel.call(host, table, KernelKind::GuardedMatmul,
+  DispatchOp call = kernel.call(host, table, *getRootKind(op),
                                 op->getName().stripDialect(), result);
   op->replaceAllUsesWith(call.getResults());
   // Blocks that only this op dequantised are dequantised in the kernel now.

@@ -102,9 +102,9 @@ static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity) {
 /// Theta of each head.
 template <typename OpTy>
 static Value createThetas(ValueBuilder &b, OpTy op, OpFoldResult heads) {
-  if (!op.getTaus())
+  if (op.getTau())
     return createFilled(b, heads,
-                        b.f32(thetaOfTau(op.getTau().convertToFloat())));
+                        b.f32(thetaOfTau(op.getTau()->convertToFloat())));
   return createLoops(b, "h->h", op.getTaus(),
                      createEmpty(b, heads, b.getF32Type()),
                      [](ValueBuilder &b, ValueRange args) -> Value {

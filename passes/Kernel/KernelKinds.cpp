@@ -23,9 +23,11 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
   using Kind = std::optional<KernelKind>;
   return llvm::TypeSwitch<Operation *, Kind>(op)
       .Case([](QuantizedMatmulOp) { return KernelKind::QuantizedMatmul; })
-      // Rows say which weights they need: one or none, or one of many.
-      .Case<GuardedMatmulOp, ExpertMatmulOp, QuantizedExpertMatmulOp>(
-          [](Operation *) { return KernelKind::GuardedMatmul; })
+      .Case([](GuardedMatmulOp) { return KernelKind::GuardedMatmul; })
+      .Case([](ExpertMatmulOp) { return KernelKind::ExpertMatmul; })
+      .Case([](QuantizedExpertMatmulOp) {
+        return KernelKind::QuantizedExpertMatmul;
+      })
       // What -gist-gpu-tile-products makes of a product: the kind stays.
       .Case([](TileProductOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })

@@ -179,15 +179,14 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   Value taus;
-  llvm::APFloat tau(static_cast<float>(choice.getTaus().front()));
-  if (numTaus > 1) {
+  FloatAttr tau;
+  if (numTaus == 1) {
+    tau = b.getF32FloatAttr(static_cast<float>(choice.getTaus().front()));
+  } else {
     std::vector<float> numbers(choice.getTaus().begin(),
                                choice.getTaus().end());
     taus = createConstantWeight(b, ("plan." + Twine(layer) + ".taus").str(),
                                 layer, numbers);
-    // The weight holds the taus; the attribute is unused and must only be
-    // valid.
-    tau = llvm::APFloat(0.0F);
   }
 
   Subspace subspace;

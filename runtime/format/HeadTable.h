@@ -48,7 +48,6 @@ HeadPlace readPlace(std::span<const float> table, size_t head);
 /// where its number is below theta, so for a share of the tokens.
 inline constexpr double kFirstRandomTheta = 2;
 inline double randomTheta(double share) { return kFirstRandomTheta + share; }
-inline bool isRandomTheta(double theta) { return theta >= kFirstRandomTheta; }
 
 } // namespace gist
 

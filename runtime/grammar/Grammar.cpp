@@ -31,7 +31,7 @@ Grammar::Id Grammar::add(Expression expression) {
   weight += 1 + expression.text.size() + expression.chars.size() +
             expression.parts.size();
   tooLarge |= weight > kMaxExpressions;
-  // Stays small then; nobody looks at what it is.
+  // Stays small then: its content is not read.
   if (tooLarge && !expressions.empty())
     return 0;
   expressions.push_back(std::move(expression));

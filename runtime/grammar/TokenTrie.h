@@ -38,7 +38,7 @@ public:
   TokenTrie() = default;
   explicit TokenTrie(const Tokenizer &tokenizer);
 
-  std::vector<Node> nodes; ///< with one at the end that is no node
+  std::vector<Node> nodes; ///< with a sentinel at the end
   std::vector<int32_t> tokens;
   size_t longest = 0; ///< bytes of a token at most
 };

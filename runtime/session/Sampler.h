@@ -122,7 +122,7 @@ public:
   /// Draws from what distribution() gave. Adjustments are not told.
   int32_t drawFrom(const Distribution &from);
 
-  /// Takes `drafted`, which somebody drew from `draft`, or draws another token,
+  /// Takes `drafted`, which was drawn from `draft`, or draws another token,
   /// so that every token is as likely as sample() makes it: rejection sampling.
   /// A greedy sampler takes the best token whatever was drafted.
   Status verify(std::span<const float> logits, int32_t drafted,

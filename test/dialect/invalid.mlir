@@ -59,9 +59,17 @@ func.func @gram_select_c3_heads(%x: tensor<8x?x64xf32>) {
 
 // -----
 
+func.func @gram_select_c1_no_tau(%x: tensor<8x64xf32>) {
+  // expected-error @+1 {{'gist.gram_select' op expects either tau or taus}}
+  %s = "gist.gram_select"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>}> : (tensor<8x64xf32>) -> !gist.selection<8>
+  return
+}
+
+// -----
+
 func.func @gram_select_c4_taus(%x: tensor<8x3x64xf32>, %t: tensor<2xf32>) {
   // expected-error @+1 {{'gist.gram_select' op expects taus for 3 heads, got 'tensor<2xf32>'}}
-  %s = gist.gram_select %x, 3.0e-1 taus(%t : tensor<2xf32>) : tensor<8x3x64xf32>
+  %s = gist.gram_select %x, taus(%t : tensor<2xf32>) : tensor<8x3x64xf32>
   return
 }
 
@@ -69,7 +77,7 @@ func.func @gram_select_c4_taus(%x: tensor<8x3x64xf32>, %t: tensor<2xf32>) {
 
 func.func @gram_select_c4_tau_of_rows(%x: tensor<8x64xf32>, %t: tensor<2xf32>) {
   // expected-error @+1 {{'gist.gram_select' op expects taus for 1 head, got 'tensor<2xf32>'}}
-  %s = gist.gram_select %x, 3.0e-1 taus(%t : tensor<2xf32>) : tensor<8x64xf32>
+  %s = gist.gram_select %x, taus(%t : tensor<2xf32>) : tensor<8x64xf32>
   return
 }
 
@@ -122,7 +130,7 @@ func.func @cascade_update_c2_offsets(%x: tensor<8x64xf32>, %s: !gist.selection<8
 
 func.func @cascade_update_c5_taus(%x: tensor<8x3x64xf32>, %s: !gist.selection<3x8>, %t: tensor<1xf32>) {
   // expected-error @+1 {{'gist.cascade_update' op expects taus for 3 heads, got 'tensor<1xf32>'}}
-  %n:3 = gist.cascade_update %x, %s, 3.0e-1 taus(%t : tensor<1xf32>) : tensor<8x3x64xf32>, !gist.selection<3x8>
+  %n:3 = gist.cascade_update %x, %s, taus(%t : tensor<1xf32>) : tensor<8x3x64xf32>, !gist.selection<3x8>
   return
 }
 

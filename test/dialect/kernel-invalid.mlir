@@ -46,7 +46,7 @@ func.func private @control(tensor<4xi32> {gist.control}, tensor<4xf32>, tensor<8
 
 // -----
 
-// expected-error @+2 {{expected one of [rows, matmul, quantized_matmul, guarded_matmul, attention, attend, cluster_attention, cluster_update, select, gated_projection, gated_products, sample] for what a kernel computes, got: column}}
+// expected-error @+2 {{expected one of [rows, matmul, quantized_matmul, guarded_matmul, expert_matmul, quantized_expert_matmul, attention, attend, cluster_attention, cluster_update, select, gated_projection, gated_products, sample] for what a kernel computes, got: column}}
 // expected-error @+1 {{failed to parse}}
 func.func private @kind(tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel = #gist.kernel<kind = column, outputs = 1>}
 

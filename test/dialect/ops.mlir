@@ -15,8 +15,8 @@ func.func @selections(%x: tensor<?x576xf32>, %k: tensor<512x3x64xf16>,
   // CHECK: %[[H:.+]] = gist.gram_select %[[K]], 4.000000e-01 similarity signed causal offsets(%[[O]] : tensor<5xi32>) : tensor<512x3x64xf16>
   %h = gist.gram_select %k, 4.0e-1 similarity signed causal offsets(%o : tensor<5xi32>) : tensor<512x3x64xf16>
 
-  // CHECK: gist.gram_select %[[K]], 4.000000e-01 taus(%{{.+}} : tensor<3xf32>) similarity signed causal : tensor<512x3x64xf16>
-  %t = gist.gram_select %k, 4.0e-1 taus(%taus : tensor<3xf32>) similarity signed causal : tensor<512x3x64xf16>
+  // CHECK: gist.gram_select %[[K]], taus(%{{.+}} : tensor<3xf32>) similarity signed causal : tensor<512x3x64xf16>
+  %t = gist.gram_select %k, taus(%taus : tensor<3xf32>) similarity signed causal : tensor<512x3x64xf16>
   // CHECK: gist.gram_select %[[X]], 3.000000e-01 causal subspace(%{{.+}}, %{{.+}} : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>
   %c = gist.gram_select %x, 3.0e-1 causal subspace(%g, %rho : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>
 
@@ -27,8 +27,8 @@ func.func @selections(%x: tensor<?x576xf32>, %k: tensor<512x3x64xf16>,
   // CHECK: gist.cascade_update %[[K]], %[[H]], 2.000000e-01 rule inherit similarity signed offsets(%[[O]] : tensor<5xi32>) : tensor<512x3x64xf16>, !gist.selection<3x512>
   %i:3 = gist.cascade_update %k, %h, 2.0e-1 rule inherit similarity signed offsets(%o : tensor<5xi32>) : tensor<512x3x64xf16>, !gist.selection<3x512>
 
-  // CHECK: gist.cascade_update %[[K]], %[[H]], 2.000000e-01 taus(%{{.+}} : tensor<3xf32>) rule paper : tensor<512x3x64xf16>, !gist.selection<3x512>
-  %j:3 = gist.cascade_update %k, %h, 2.0e-1 taus(%taus : tensor<3xf32>) rule paper : tensor<512x3x64xf16>, !gist.selection<3x512>
+  // CHECK: gist.cascade_update %[[K]], %[[H]], taus(%{{.+}} : tensor<3xf32>) rule paper : tensor<512x3x64xf16>, !gist.selection<3x512>
+  %j:3 = gist.cascade_update %k, %h, taus(%taus : tensor<3xf32>) rule paper : tensor<512x3x64xf16>, !gist.selection<3x512>
   // CHECK: gist.cascade_update %[[X]], %[[S]], 2.000000e-01 subspace(%{{.+}}, %{{.+}} : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>, !gist.selection<?>
   %l:3 = gist.cascade_update %x, %s, 2.0e-1 subspace(%g, %rho : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>, !gist.selection<?>
 

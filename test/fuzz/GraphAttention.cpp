@@ -58,7 +58,7 @@ Selection GraphWriter::select(const Tensor &on, bool causal) {
   std::string text = number(random.oneIn(40) ? 0.0 : tau());
   if (random.oneIn(5)) {
     Tensor taus = input("f32", {heads}, Content::Taus);
-    text += " taus(" + taus.name + " : " + type(taus) + ")";
+    text = "taus(" + taus.name + " : " + type(taus) + ")";
   }
   if (random.oneIn(4))
     text += " against all";

@@ -25,7 +25,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace
     arguments = [f"%x: {tokens}"]
     if is_cascade:
         arguments += [f"%oi: {part}", f"%oc: {count}", f"%on: {part}", f"%ow: {part}"]
-    chosen = hint = ""
+    chosen, hint = f"{tau:e} ", ""
     if taus:
         arguments += [f"%taus: tensor<{max(heads, 1)}xf32>"]
         chosen = f"taus(%taus : tensor<{max(heads, 1)}xf32>) "
@@ -40,11 +40,11 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace
     if is_cascade:
         body = f"""
   %p = gist.pack_selection %oi, %oc, %on, %ow : {part}, {count}, {part}, {part}
-  %s, %r, %a = gist.cascade_update %x, %p, {tau:e} {chosen}rule {rule} {options}
+  %s, %r, %a = gist.cascade_update %x, %p, {chosen}rule {rule} {options}
       : {tokens}, {selection}"""
     else:
         body = f"""
-  %s = gist.gram_select %x, {tau:e} {chosen}against {rule} {options} : {tokens}"""
+  %s = gist.gram_select %x, {chosen}against {rule} {options} : {tokens}"""
     values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade
     return f"""
 func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})

@@ -60,9 +60,10 @@ func.func @{name}({arguments}) -> {result} attributes {{llvm.emit_c_interface}} 
 
 def as_kernel(name, text):
     arguments, result, body = text
+    kind = "quantized_expert_matmul" if "quantized" in body else "expert_matmul"
     return f"""
 func.func private @{name}({arguments}, %out: {result}) -> {result}
-    attributes {{gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = {kind}, outputs = 1>}} {{
   {body}
   return %y : {result}
 }}

@@ -46,17 +46,17 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, 
         arguments += ["%starts: tensor<?xi32>"]
     results = [part, count, part, part] + [count, count] * is_cascade
     arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
-    own = f" taus(%taus : tensor<{max(heads, 1)}xf32>)" * taus
+    own = f"taus(%taus : tensor<{max(heads, 1)}xf32>)" if taus else f"{tau:e}"
     options = f"similarity {similarity}" + " causal" * causal
     options += " offsets(%starts : tensor<?xi32>)" * ragged
     if is_cascade:
         body = f"""
   %p = gist.pack_selection %oi, %oc, %on, %ow : {part}, {count}, {part}, {part}
-  %s, %r, %a = gist.cascade_update %x, %p, {tau:e}{own} rule {rule} {options}
+  %s, %r, %a = gist.cascade_update %x, %p, {own} rule {rule} {options}
       : {tokens}, {selection}"""
     else:
         body = f"""
-  %s = gist.gram_select %x, {tau:e}{own} against {rule} {options} : {tokens}"""
+  %s = gist.gram_select %x, {own} against {rule} {options} : {tokens}"""
     values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade
     attribute = f", gist.tile = {tile}" if tile else ""
     return f"""

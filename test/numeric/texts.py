@@ -89,12 +89,12 @@ def gram_select(
     rows = rows_type(element, tokens, heads, d)
     parts = part_types(tokens, heads)
     words = f"against {against} similarity {similarity}" + " causal" * causal
-    more = []
+    more, chosen = [], number(tau)
     if taus:
         more = [("taus", f"tensor<{taus}xf32>")]
-        words = f"taus(%taus : tensor<{taus}xf32>) {words}"
+        chosen = f"taus(%taus : tensor<{taus}xf32>)"
     body = (
-        f"  %s = gist.gram_select %x, {number(tau)} {words}{offsets_clause(ragged)}"
+        f"  %s = gist.gram_select %x, {chosen} {words}{offsets_clause(ragged)}"
         f" : {rows}\n"
         + unpack("s", selection_type(tokens, heads))
         + f"  return %ids, %count, %nearest, %weight : {', '.join(parts)}"

@@ -64,33 +64,36 @@ static constexpr const char *kFooter = R"(Examples:
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
+/// Adds an option whose value is one of `words`, which the help calls `type`.
+template <typename T>
+static void addChoice(CLI::App &app, const char *names, T &value,
+                      const std::map<std::string, T> &words, const char *type,
+                      const char *help) {
+  // CLI11 would describe an option by the whole map.
+  app.add_option(names, value, help)
+      ->transform(CLI::CheckedTransformer(words).description(""))
+      ->type_name(type);
+}
+
 /// Programs for IREE.
 static void addIreeOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, IreeKernels> kKernels = {
       {"plain", IreeKernels::Plain}, {"embedded", IreeKernels::Embedded}};
   static const std::map<std::string, bool> kVia = {{"iree", true}};
-  const char *group = "IREE";
-  app.add_option("--via", options.viaIree,
-                 "iree: have iree-compile make a .vmfb; its weights are in "
-                 "the .irpa file beside it")
-      ->transform(CLI::CheckedTransformer(kVia).description(""))
-      ->type_name("iree")
-      ->group(group);
-  app.add_option("--kernels", options.ireeKernels,
-                 "Code that IREE runs: plain (default), its own; embedded, the "
-                 "kernels of this compiler")
-      ->transform(CLI::CheckedTransformer(kKernels).description(""))
-      ->type_name("plain|embedded")
-      ->group(group);
+  app.option_defaults()->group("IREE");
+  addChoice(app, "--via", options.viaIree, kVia, "iree",
+            "iree: have iree-compile make a .vmfb; its weights are in "
+            "the .irpa file beside it");
+  addChoice(app, "--kernels", options.ireeKernels, kKernels, "plain|embedded",
+            "Code that IREE runs: plain (default), its own; embedded, the "
+            "kernels of this compiler");
   app.add_option("--iree-compile", options.ireeCompile,
                  "The compiler of IREE, 3.13 or 3.12; default: the one in PATH")
-      ->type_name("PROGRAM")
-      ->group(group);
+      ->type_name("PROGRAM");
 }
 
 /// What is compiled and what is written where.
 static void addOutputOptions(CLI::App &app, Options &options) {
-  // Options take description("") below: CLI11 would print the whole map.
   static const std::map<std::string, Emit> kEmit = {
       {"graph", Emit::Graph},   {"kernels", Emit::Kernels},
       {"llvm", Emit::Llvm},     {"asm", Emit::Assembly},
@@ -105,13 +108,12 @@ static void addOutputOptions(CLI::App &app, Options &options) {
                  "File to write; default: model.gist beside the model, and "
                  "standard output for what is not a module")
       ->type_name("FILE");
-  app.add_option("--emit", options.emit,
-                 "graph: the model on tensors; kernels: what is cut out of it; "
-                 "llvm: LLVM IR of the kernels; asm: their assembly; module: "
-                 "what gist-run takes (default); iree: text for iree-compile, "
-                 "with the weights beside it")
-      ->transform(CLI::CheckedTransformer(kEmit).description(""))
-      ->type_name("graph|kernels|llvm|asm|module|iree");
+  addChoice(app, "--emit", options.emit, kEmit,
+            "graph|kernels|llvm|asm|module|iree",
+            "graph: the model on tensors; kernels: what is cut out of it; "
+            "llvm: LLVM IR of the kernels; asm: their assembly; module: "
+            "what gist-run takes (default); iree: text for iree-compile, "
+            "with the weights beside it");
   app.add_option("--dump-stages", options.dumpStages,
                  "Write the program after every stage to FOLDER, numbered")
       ->type_name("FOLDER");
@@ -155,19 +157,17 @@ static std::string checkTarget(const std::string &name) {
 /// --target may be given several times. Without allow_extra_args(false) it
 /// would take MODEL as a second value.
 static void addTargetOptions(CLI::App &app, Options &options) {
-  const char *group = "Target";
+  app.option_defaults()->group("Target");
   app.add_option("--target", options.targets,
                  "Machine to compile for: cpu (default), gfx942 (AMD MI300), "
                  "also as a target ID such as gfx942:sramecc+:xnack-, sm_90 "
                  "(NVIDIA H100, H200); may be given more than once")
       ->check(checkTarget)
       ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(group);
+      ->allow_extra_args(false);
   app.add_option("--triple", options.triple,
                  "LLVM triple of the CPU; default: this machine's")
-      ->type_name("TRIPLE")
-      ->group(group);
+      ->type_name("TRIPLE");
   app.add_option(
          "--cpu", options.cpus,
          "LLVM name of the CPU, also with features: x86-64-v4+avx512vnni; "
@@ -176,12 +176,10 @@ static void addTargetOptions(CLI::App &app, Options &options) {
          "x86_64; may be given more than once: the best that a machine can "
          "run is chosen there")
       ->type_name("NAME")
-      ->allow_extra_args(false)
-      ->group(group);
+      ->allow_extra_args(false);
   app.add_option("--features", options.features,
                  "Features added to the CPU's or taken away: +i8mm,-sve")
-      ->type_name("LIST")
-      ->group(group);
+      ->type_name("LIST");
 }
 
 /// What the module computes in, keeps and leaves out.
@@ -194,41 +192,29 @@ static void addModelOptions(CLI::App &app, Options &options) {
                                                          {"f32", false}};
   static const std::map<std::string, bool> kEveryToken = {{"last", false},
                                                           {"all", true}};
-  const char *group = "Model";
-  app.add_option("--compute", options.compute,
-                 "Products with block-quantised weights: f32, int8 (rows of "
-                 "activations become 8-bit integers), or auto (default): int8 "
-                 "where weights are quantised")
-      ->transform(CLI::CheckedTransformer(kCompute).description(""))
-      ->type_name("auto|f32|int8")
-      ->group(group);
-  app.add_option("--gram", options.gram,
-                 "What a plan's selections compare rows in: exact (default), "
-                 "or fp8: rounded to f8E4M3FNUZ first, for gfx942")
-      ->transform(CLI::CheckedTransformer(kGram).description(""))
-      ->type_name("exact|fp8")
-      ->group(group);
+  app.option_defaults()->group("Model");
+  addChoice(app, "--compute", options.compute, kCompute, "auto|f32|int8",
+            "Products with block-quantised weights: f32, int8 (rows of "
+            "activations become 8-bit integers), or auto (default): int8 "
+            "where weights are quantised");
+  addChoice(app, "--gram", options.gram, kGram, "exact|fp8",
+            "What a plan's selections compare rows in: exact (default), "
+            "or fp8: rounded to f8E4M3FNUZ first, for gfx942");
   app.add_flag("--expand-weights", options.expandWeights,
                "Expand quantised and 16-bit weights to f32: larger, slower, "
-               "closest to the original")
-      ->group(group);
-  app.add_option("--kv-type", options.halfCache,
-                 "Numbers that keys and values are kept in: f16 (default), f32")
-      ->transform(CLI::CheckedTransformer(kHalfCache).description(""))
-      ->type_name("f16|f32")
-      ->group(group);
+               "closest to the original");
+  addChoice(app, "--kv-type", options.halfCache, kHalfCache, "f16|f32",
+            "Numbers that keys and values are kept in: f16 (default), f32");
   app.add_option("--plan", options.plan,
                  "Plan of where the model does less work: a file (JSON), or "
                  "calibration or depths, which make a module for gist-plan to "
                  "try plans in; default: no plan")
-      ->type_name("FILE")
-      ->group(group);
+      ->type_name("FILE");
   app.add_flag("--follow-plan", options.followPlan,
                "Do what the plan says also where the model is faster without "
                "it: the cache is smaller then, and gates hold for prompts too; "
                "default: layers that a plan slows down stay dense, and a "
-               "warning names them")
-      ->group(group);
+               "warning names them");
   app.add_option("--plan-block", options.planBlock,
                  "Tokens that a cache of clusters takes at a time, and so the "
                  "most that prefill sees at once: more are kept exactly, and "
@@ -236,66 +222,54 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "more where the context is long: 256 on CPUs, up to 2048 on "
                  "GPUs")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->group(group);
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   app.add_option("--ranks", options.ranks,
                  "Processes that share the model: each has some of the heads "
                  "and columns, and reads only its own weights; default: 1")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""))
-      ->group(group);
+      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""));
   app.add_option("--stages", options.stages,
                  "Processes that have some of the layers each and hand rows on "
                  "to the next, for links that are slow; default: 1")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""))
-      ->group(group);
+      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""));
   app.add_flag("--rank-sums", options.rankSums,
                "Have ranks add parts of products instead of gathering what "
                "products read: half as many exchanges, but results differ from "
-               "those of one process in their last bits")
-      ->group(group);
+               "those of one process in their last bits");
   app.add_flag(
-         "--observe", options.observe,
-         "Add an entry that shows what linear layers read and return, for "
-         "'gist-plan linears' and 'gist-run eval --layers'")
-      ->group(group);
+      "--observe", options.observe,
+      "Add an entry that shows what linear layers read and return, for "
+      "'gist-plan linears' and 'gist-run eval --layers'");
   app.add_option(
          "--context", options.context,
          "Tokens a session can hold; default: the model's own (4096 for "
          "a graph)")
       ->check(CLI::PositiveNumber.description(""))
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--logits", options.logitsOfEveryToken,
-                 "all: also an entry for the logits of every token, which "
-                 "evaluating a text needs (default); last: none")
-      ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
-      ->type_name("last|all")
-      ->group(group);
+      ->type_name("N");
+  addChoice(app, "--logits", options.logitsOfEveryToken, kEveryToken,
+            "last|all",
+            "all: also an entry for the logits of every token, which "
+            "evaluating a text needs (default); last: none");
   app.add_option("--lora", options.adapter,
                  "Merge an adapter into the weights: a folder of PEFT with "
                  "adapter_config.json and adapter_model.safetensors. Quantised "
                  "weights that it changes are stored in f16")
-      ->type_name("FOLDER")
-      ->group(group);
+      ->type_name("FOLDER");
   app.add_option("--lora-scale", options.adapterScale,
                  "How much of the adapter is added, times what its own file "
                  "says; default: 1")
       ->check(CLI::Range(-1e6f, 1e6f).description(""))
-      ->type_name("S")
-      ->group(group);
+      ->type_name("S");
   app.add_flag("--random-weights", options.randomWeights,
                "Read only config.json and make random f16 weights when the "
-               "module is loaded: for measuring a model without its weights")
-      ->group(group);
+               "module is loaded: for measuring a model without its weights");
   app.add_option("--weights", options.weights,
                  "embed: copy weights into the module (default); reference: "
                  "leave them in the model's files, found by path and hash. For "
                  "a stage that --dump-stages wrote and that was edited: the "
                  "model that it came from")
-      ->type_name("embed|reference|MODEL")
-      ->group(group);
+      ->type_name("embed|reference|MODEL");
 }
 
 /// What the compiler says about its work; nothing here changes the module.
@@ -309,27 +283,20 @@ static void addReportOptions(CLI::App &app, Options &options) {
       {"remarks", Report::Remarks},
       {"resources", Report::Resources},
       {"resources-json", Report::ResourcesJson}};
-  const char *group = "Report";
-  app.add_option(
-         "--report", options.report,
-         "remarks: what passes could not fuse or vectorise, and why, on "
-         "standard error. resources: registers, memory, occupancy and main "
-         "loops of the "
-         "kernels for gfx942, on standard output; also of a code "
-         "object (.hsaco) given as MODEL")
-      ->transform(CLI::CheckedTransformer(kReport).description(""))
-      ->type_name("remarks|resources|resources-json")
-      ->group(group);
+  app.option_defaults()->group("Report");
+  addChoice(app, "--report", options.report, kReport,
+            "remarks|resources|resources-json",
+            "remarks: what passes could not fuse or vectorise, and why, on "
+            "standard error. resources: registers, memory, occupancy and main "
+            "loops of the "
+            "kernels for gfx942, on standard output; also of a code "
+            "object (.hsaco) given as MODEL");
   app.add_flag("--timing", options.timing,
-               "Print the time of every stage and the memory used")
-      ->group(group);
-  app.add_option("--progress", options.progress,
-                 "auto (default): a bar on a terminal, lines elsewhere, and "
-                 "what to do next; on: lines everywhere; bar: a bar on a "
-                 "terminal and nothing else; off: nothing")
-      ->transform(CLI::CheckedTransformer(kProgress).description(""))
-      ->type_name("auto|on|bar|off")
-      ->group(group);
+               "Print the time of every stage and the memory used");
+  addChoice(app, "--progress", options.progress, kProgress, "auto|on|bar|off",
+            "auto (default): a bar on a terminal, lines elsewhere, and "
+            "what to do next; on: lines everywhere; bar: a bar on a "
+            "terminal and nothing else; off: nothing");
 }
 
 /// "path/to/model.gist" for "path/to/model.gguf", and for the folder

@@ -379,11 +379,9 @@ void run::addBench(CLI::App &app, Action &action) {
   addModelOptions(*command, options->model);
   auto counts = [&](const char *name, std::vector<int64_t> &values,
                     const char *help) {
-    command->add_option(name, values, help)
-        ->type_name("N,...")
+    addSetting(*command, name, values, "N,...", help)
         ->delimiter(',')
-        ->check(CLI::Range(int64_t{0}, int64_t{1} << 24))
-        ->capture_default_str();
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 24));
   };
   counts("-p,--prefill", options->prefill,
          "Lengths of prompts to time (pp); 0 for none");
@@ -429,24 +427,17 @@ void run::addBench(CLI::App &app, Action &action) {
                    "Use the tokens of this text; how much work a plan leaves "
                    "depends on them. Default: tokens drawn at random")
       ->type_name("FILE");
-  command
-      ->add_option("-r,--repetitions", options->repetitions,
-                   "Timed runs of each test, after one that is not counted")
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{100000}))
-      ->capture_default_str();
+  addSetting(*command, "-r,--repetitions", options->repetitions, "N",
+             "Timed runs of each test, after one that is not counted")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}));
   command->add_flag("--no-warmup", options->noWarmup,
                     "Count the first run of a test too");
-  command
-      ->add_option("--seconds", options->seconds,
-                   "Stop repeating a test after this time; 0: no limit")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str();
-  command->add_option("-o,--format", options->format, "text, json or csv")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
-      ->capture_default_str();
+  addSetting(*command, "--seconds", options->seconds, "S",
+             "Stop repeating a test after this time; 0: no limit")
+      ->check(CLI::Range(0.0, 1e6));
+  addSetting(*command, "-o,--format", options->format, "FORMAT",
+             "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}));
   command->add_flag("--random-weights", options->randomWeights,
                     "MODULE is the config.json of a model; compile it for this "
                     "run, with random weights");

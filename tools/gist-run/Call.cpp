@@ -213,11 +213,8 @@ void run::addCall(CLI::App &app, Action &action) {
       ->type_name("NAME=N")
       ->expected(1)
       ->take_all();
-  command
-      ->add_option("-o,--output", options->folder,
-                   "Folder for the outputs, NAME.npy; their paths are printed")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+  addSetting(*command, "-o,--output", options->folder, "FOLDER",
+             "Folder for the outputs, NAME.npy; their paths are printed");
   command
       ->add_option("--repeat", options->repeat,
                    "Afterwards run it again on the same inputs, N times " +

@@ -214,11 +214,9 @@ void run::addChat(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "chat", "Talk to a model, one message per line, with its own template");
   addModelOptions(*command, options->model);
-  command
-      ->add_option("-n,--max-tokens,--n-predict", options->generate.maxTokens,
-                   "Longest answer; 0: until the context is full")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(*command, "-n,--max-tokens,--n-predict",
+             options->generate.maxTokens, "N",
+             "Longest answer; 0: until the context is full");
   addSamplerOptions(*command, options->generate.sampler);
   addGrammarOptions(*command, options->generate);
   addDraftOptions(*command, options->draft);

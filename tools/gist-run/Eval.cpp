@@ -350,18 +350,12 @@ static void addOtherOptions(CLI::App &command, OtherOptions &options) {
                   "Write N tokens after the beginning of the text instead, and "
                   "compare with what the other module expects along the way")
       ->type_name("N");
-  command
-      .add_option("--prompt-tokens", options.writing.promptTokens,
-                  "Tokens of the text that --generate goes on after")
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-      ->capture_default_str();
-  command
-      .add_option("--seed", options.seed,
-                  "Of --tasks and --generate: the same seed gives the same "
-                  "samples and the same text")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "--prompt-tokens", options.writing.promptTokens, "N",
+             "Tokens of the text that --generate goes on after")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
+  addSetting(command, "--seed", options.seed, "N",
+             "Of --tasks and --generate: the same seed gives the same "
+             "samples and the same text");
 }
 
 /// The command that the options ask for.
@@ -405,24 +399,16 @@ void run::addEval(CLI::App &app, Action &action) {
                    "Text file to predict; - for standard input. With --tasks "
                    "its sentences are what answers are hidden in")
       ->type_name("FILE");
-  command
-      ->add_option("--window", options->window, "Tokens the model sees at once")
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
-      ->capture_default_str();
-  command
-      ->add_option("--stride", options->stride,
-                   "Distance between windows; tokens of an overlap are "
-                   "predicted once, with more context; 0: half a window")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--max-tokens", options->maxTokens,
-                   "Use the first N tokens of the text; 0: all")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  addSetting(*command, "--window", options->window, "N",
+             "Tokens the model sees at once")
+      ->check(CLI::Range(int64_t{2}, int64_t{1} << 30));
+  addSetting(*command, "--stride", options->stride, "N",
+             "Distance between windows; tokens of an overlap are "
+             "predicted once, with more context; 0: half a window")
+      ->check(CLI::NonNegativeNumber);
+  addSetting(*command, "--max-tokens", options->maxTokens, "N",
+             "Use the first N tokens of the text; 0: all")
+      ->check(CLI::NonNegativeNumber);
   addAgainstOptions(*command, options->against);
   command
       ->add_option("--recall", options->recall,

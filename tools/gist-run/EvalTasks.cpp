@@ -13,11 +13,11 @@
 #include "tools/gist-run/EvalTasks.h"
 
 #include "runtime/support/AtomicFile.h"
+#include "tools/running/CommandLine.h"
 #include "tools/running/Limit.h"
 #include "tools/running/Progress.h"
 #include "tools/tasks/Summary.h"
 
-#include "CLI/CLI.hpp"
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
@@ -219,16 +219,11 @@ void run::addTaskOptions(CLI::App &command, TaskOptions &options) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--samples", options.count, "Samples of each task")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 20))
-      ->capture_default_str();
-  command
-      .add_option("--length", options.samples.length,
-                  "Tokens of a sample with its answer")
-      ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
-      ->capture_default_str();
+  addSetting(command, "--samples", options.count, "N", "Samples of each task")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 20));
+  addSetting(command, "--length", options.samples.length, "N",
+             "Tokens of a sample with its answer")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
   command
       .add_option("--confidence", options.confidence,
                   "Of the intervals: Wilson's of shares, Student's of means")

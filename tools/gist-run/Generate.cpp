@@ -106,12 +106,10 @@ void run::addGenerate(CLI::App &app, Action &action) {
                                 "Read the text from FILE; - for standard input")
                    ->type_name("FILE")
                    ->excludes(prompt);
-  command
-      ->add_option("-n,--max-tokens,--n-predict", options->generate.maxTokens,
-                   "Stop after N tokens; 0: when the model ends or the context "
-                   "is full")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(*command, "-n,--max-tokens,--n-predict",
+             options->generate.maxTokens, "N",
+             "Stop after N tokens; 0: when the model ends or the context "
+             "is full");
   addSamplerOptions(*command, options->generate.sampler);
   addGrammarOptions(*command, options->generate);
   command

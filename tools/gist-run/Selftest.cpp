@@ -560,20 +560,14 @@ void run::addSelftest(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "selftest", "Compare every entry of a module on a device with the CPU");
   addModelOptions(*command, options->model);
-  command
-      ->add_option("--tokens", options->tokens,
-                   "Sizes to call each entry with, as far as it takes them")
-      ->type_name("N,...")
+  addSetting(*command, "--tokens", options->tokens, "N,...",
+             "Sizes to call each entry with, as far as it takes them")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--past", options->past,
-                   "Tokens that the CPU reads first, so that entries that "
-                   "continue a text are called after them")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      ->check(CLI::PositiveNumber);
+  addSetting(*command, "--past", options->past, "N",
+             "Tokens that the CPU reads first, so that entries that "
+             "continue a text are called after them")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option(
           "--tolerance", options->tolerance,

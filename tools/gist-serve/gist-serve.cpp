@@ -111,7 +111,7 @@ static void drain(Engine &engine, HttpServer &server, const EndSignals &signals,
   // Idle connections stay open until the end, and are told then.
   while (!(engine.isIdle() && server.requests() == 0) && Clock::now() < until)
     if (signals.comesWithin(20))
-      break; // Somebody is in a hurry.
+      break; // A second signal ends the wait.
   if (!engine.isIdle())
     std::fprintf(stderr, "gist-serve: note: answers were cut short\n");
   engine.stopAll();
@@ -217,39 +217,25 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "first is the default")
       ->required()
       ->type_name("MODEL");
-  app.add_option("--device", options.device.device,
-                 "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--device-index", options.device.deviceIndex,
-                 "Which of several GPUs")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(app, "--device", options.device.device, "NAME",
+             "Where to run: cpu, hip (AMD) or cuda (NVIDIA)");
+  addSetting(app, "--device-index", options.device.deviceIndex, "N",
+             "Which of several GPUs");
   run::addDriverOptions(app, options.device.drivers);
-  app.add_option("-t,--threads", options.device.threads,
-                 "CPU threads; 0: one on each core that this process may use")
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("-c,--context,--ctx-size", options.settings.pool.context,
-                 "Tokens of a prompt and its answer at most; 0: the module's "
-                 "default")
-      ->type_name("N")
-      ->capture_default_str();
-  app.add_option("--sequences", options.settings.pool.sequences,
-                 "Sequences of a model that run at once at most")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_option("--memory", options.memoryMiB,
-                 "MiB for the state of a model's sequences; 0: what "
-                 "--sequences of --context need, where that is there")
-      ->type_name("MIB")
-      ->capture_default_str();
-  app.add_option("--chunk", options.settings.pool.chunk,
-                 "Prompt tokens in a step at most, for which others wait; 0: "
-                 "the module's choice")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(app, "-t,--threads", options.device.threads, "N",
+             "CPU threads; 0: one on each core that this process may use");
+  addSetting(app, "-c,--context,--ctx-size", options.settings.pool.context, "N",
+             "Tokens of a prompt and its answer at most; 0: the module's "
+             "default");
+  addSetting(app, "--sequences", options.settings.pool.sequences, "N",
+             "Sequences of a model that run at once at most")
+      ->check(CLI::Range(1, 4096));
+  addSetting(app, "--memory", options.memoryMiB, "MIB",
+             "MiB for the state of a model's sequences; 0: what "
+             "--sequences of --context need, where that is there");
+  addSetting(app, "--chunk", options.settings.pool.chunk, "N",
+             "Prompt tokens in a step at most, for which others wait; 0: "
+             "the module's choice");
   app.add_flag(
       "--fast-alone", options.settings.pool.fastAlone,
       "On GPUs, run a sequence that is alone by the faster kernels of "
@@ -260,11 +246,9 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "comes faster: 'lookup' in the text so far, or a module of a "
                  "smaller model with the same tokenizer")
       ->type_name("lookup|MODULE");
-  app.add_option("--draft-tokens", options.settings.pool.draftTokens,
-                 "Tokens that are guessed each time, at most 15; 0: as many as "
-                 "are worth it")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(app, "--draft-tokens", options.settings.pool.draftTokens, "N",
+             "Tokens that are guessed each time, at most 15; 0: as many as "
+             "are worth it");
   run::addTrustOption(app, options.settings.pool.trust);
   app.add_flag("--verify", options.settings.verify,
                "Compare the hash of every weight before serving");
@@ -272,20 +256,13 @@ static void addModelOptions(CLI::App &app, Options &options) {
 
 static void addServerOptions(CLI::App &app, Options &options) {
   auto seconds = [&](const char *name, int &value, const char *help) {
-    app.add_option(name, value, help)
-        ->type_name("SECONDS")
-        ->check(CLI::Range(1, 86400))
-        ->capture_default_str();
+    addSetting(app, name, value, "SECONDS", help)->check(CLI::Range(1, 86400));
   };
-  app.add_option("--host", options.host,
-                 "Address to listen on; 0.0.0.0 is every one that this machine "
-                 "has")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  app.add_option("--port", options.port, "Port; 0: any that is free")
-      ->type_name("N")
-      ->check(CLI::Range(0, 65535))
-      ->capture_default_str();
+  addSetting(app, "--host", options.host, "ADDRESS",
+             "Address to listen on; 0.0.0.0 is every one that this machine "
+             "has");
+  addSetting(app, "--port", options.port, "N", "Port; 0: any that is free")
+      ->check(CLI::Range(0, 65535));
   app.add_option("--api-key", options.key,
                  "Answer only requests with this key. Other users of this "
                  "machine can read command lines: --api-key-file and the "
@@ -294,20 +271,14 @@ static void addServerOptions(CLI::App &app, Options &options) {
   app.add_option("--api-key-file", options.keyFile,
                  "Answer only requests with a key of this file: one a line")
       ->type_name("FILE");
-  app.add_option("--queue", options.engine.waiting,
-                 "Requests that wait for their turn at most; more get 429")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  app.add_option("--connections", options.connections,
-                 "Connections at once at most; each is a thread")
-      ->type_name("N")
-      ->check(CLI::Range(1, 900))
-      ->capture_default_str();
-  app.add_option("--body-limit", options.bodyMiB, "Largest body in MiB")
-      ->type_name("MIB")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  addSetting(app, "--queue", options.engine.waiting, "N",
+             "Requests that wait for their turn at most; more get 429")
+      ->check(CLI::Range(1, 65536));
+  addSetting(app, "--connections", options.connections, "N",
+             "Connections at once at most; each is a thread")
+      ->check(CLI::Range(1, 900));
+  addSetting(app, "--body-limit", options.bodyMiB, "MIB", "Largest body in MiB")
+      ->check(CLI::Range(1, 1024));
   seconds("--read-timeout", options.readSeconds,
           "A request must come whole within this");
   seconds("--write-timeout", options.writeSeconds,

@@ -25,6 +25,16 @@ int runCommandLine(
     const char *tool, int argc, char **argv,
     const std::function<void(CLI::App &app, Action &action)> &describe);
 
+/// Adds an option whose help shows the value that it has without it. `type` is
+/// what the help calls its argument.
+template <typename T>
+CLI::Option *addSetting(CLI::App &command, const char *names, T &value,
+                        const char *type, const char *help) {
+  return command.add_option(names, value, help)
+      ->type_name(type)
+      ->capture_default_str();
+}
+
 } // namespace gist
 
 #endif // GIST_TOOLS_RUNNING_COMMANDLINE_H

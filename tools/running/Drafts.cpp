@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/Drafts.h"
+#include "tools/running/CommandLine.h"
 #include "tools/running/ModuleCache.h"
-
-#include "CLI/CLI.hpp"
 
 using namespace gist;
 using namespace gist::run;
@@ -20,12 +19,9 @@ void run::addDraftOptions(CLI::App &command, DraftOptions &options) {
                   "in the text so far, or a module of a smaller model with the "
                   "same tokenizer")
       ->type_name("lookup|MODULE");
-  command
-      .add_option("--draft-tokens", options.tokens,
-                  "Tokens that are guessed each time, at most 15; 0: as many "
-                  "as are worth it")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "--draft-tokens", options.tokens, "N",
+             "Tokens that are guessed each time, at most 15; 0: as many "
+             "as are worth it");
 }
 
 Status run::openDrafter(const std::string &draft, Device &device, bool trust,

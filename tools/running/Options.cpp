@@ -13,12 +13,10 @@
 
 #include "runtime/device/CpuTopology.h"
 #include "runtime/grammar/JsonSchema.h"
+#include "runtime/support/AtomicFile.h"
+#include "tools/running/CommandLine.h"
 #include "tools/running/ModuleCache.h"
 #include "tools/running/ProfileTable.h"
-
-#include "runtime/support/AtomicFile.h"
-
-#include "CLI/CLI.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -100,33 +98,18 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
                   "Face folder, which is compiled once and kept")
       ->required()
       ->type_name("MODEL");
-  command
-      .add_option("--device", options.device,
-                  "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      .add_option("--device-index", options.deviceIndex,
-                  "Which of several GPUs; 'gist-run devices' lists them")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "--device", options.device, "NAME",
+             "Where to run: cpu, hip (AMD) or cuda (NVIDIA)");
+  addSetting(command, "--device-index", options.deviceIndex, "N",
+             "Which of several GPUs; 'gist-run devices' lists them");
   addDriverOptions(command, options.drivers);
-  command
-      .add_option("-t,--threads", options.threads,
-                  "CPU threads; 0: one on each core that this process may use")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("-c,--context,--ctx-size", options.context,
-                  "Tokens the session can hold; memory of the cache grows with "
-                  "it; 0: the module's default")
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option("--chunk", options.chunk,
-                  "Tokens per prefill call; 0: the module's choice")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "-t,--threads", options.threads, "N",
+             "CPU threads; 0: one on each core that this process may use");
+  addSetting(command, "-c,--context,--ctx-size", options.context, "N",
+             "Tokens the session can hold; memory of the cache grows with "
+             "it; 0: the module's default");
+  addSetting(command, "--chunk", options.chunk, "N",
+             "Tokens per prefill call; 0: the module's choice");
   command
       .add_option("--trace", options.trace,
                   "Write the time of every command to FILE, for "
@@ -158,11 +141,8 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
                   "0: always the most likely token; 1: as the model says; "
                   "higher: more random")
       ->capture_default_str();
-  command
-      .add_option("--top-k", options.topK,
-                  "Choose among the K most likely tokens; 0: all")
-      ->type_name("K")
-      ->capture_default_str();
+  addSetting(command, "--top-k", options.topK, "K",
+             "Choose among the K most likely tokens; 0: all");
   command
       .add_option("--top-p", options.topP,
                   "Choose among the most likely tokens that together have this "
@@ -179,13 +159,10 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
                   "divide their logits by this where positive, else multiply; "
                   "1: off")
       ->capture_default_str();
-  command
-      .add_option(
-          "--repeat-window,--repeat-last-n", options.repeatWindow,
-          "How many of the last tokens --repeat-penalty looks at, those "
-          "of the prompt included")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "--repeat-window,--repeat-last-n", options.repeatWindow,
+             "N",
+             "How many of the last tokens --repeat-penalty looks at, those "
+             "of the prompt included");
   command
       .add_option("--presence-penalty", options.presencePenalty,
                   "Take this from the logits of tokens that the answer has")
@@ -207,11 +184,8 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
       ->type_name("TOKEN=BIAS")
       ->expected(1)
       ->take_all();
-  command
-      .add_option("--min-tokens", options.minTokens,
-                  "Tokens that the answer has before it may end by a token")
-      ->type_name("N")
-      ->capture_default_str();
+  addSetting(command, "--min-tokens", options.minTokens, "N",
+             "Tokens that the answer has before it may end by a token");
   command.add_option("--seed", options.seed,
                      "The same seed gives the same text; without this option "
                      "one is drawn and printed");

@@ -34,7 +34,7 @@ std::string gist::nearestName(const std::string &word,
                               const std::vector<std::string> &names) {
   // Two letters, or a third of a long word.
   size_t least = std::max<size_t>(word.size() / 3, 2) + 1;
-  constexpr size_t kLongest = 64; // Nobody mistypes more.
+  constexpr size_t kLongest = 64; // Longer words are not typing errors.
   std::string nearest;
   for (const std::string &name : names) {
     bool isBegun = word.size() > 3 && name.starts_with(word);

@@ -327,7 +327,7 @@ static ApiError collect(Ticket &ticket, std::vector<Growing> &answers) {
     if (!waitForEvent(ticket, event))
       return goneError();
     if (event.failure != Failure::None) {
-      // Where one failed, nobody waits for the others.
+      // Where one failed, the others are not waited for.
       ticket.cancel();
       return failureError(event);
     }

@@ -95,15 +95,11 @@ GIST_HIP_API hipError_t hipInit(unsigned flags) {
   return fail(flags == 0 ? hipSuccess : hipErrorInvalidValue);
 }
 
-GIST_HIP_API hipError_t hipDriverGetVersion(int *version) {
+GIST_HIP_API hipError_t hipRuntimeGetVersion(int *version) {
   if (!version)
     return fail(hipErrorInvalidValue);
   *version = kVersion;
   return hipSuccess;
-}
-
-GIST_HIP_API hipError_t hipRuntimeGetVersion(int *version) {
-  return hipDriverGetVersion(version);
 }
 
 GIST_HIP_API hipError_t hipGetDeviceCount(int *count) {
@@ -117,22 +113,6 @@ GIST_HIP_API hipError_t hipSetDevice(int device) {
   return fail(device == 0 ? hipSuccess : hipErrorInvalidDevice);
 }
 
-GIST_HIP_API hipError_t hipGetDevice(int *device) {
-  if (!device)
-    return fail(hipErrorInvalidValue);
-  *device = 0;
-  return hipSuccess;
-}
-
-GIST_HIP_API hipError_t hipDeviceGet(int *device, int ordinal) {
-  if (!device)
-    return fail(hipErrorInvalidValue);
-  if (ordinal != 0)
-    return fail(hipErrorInvalidDevice);
-  *device = 0;
-  return hipSuccess;
-}
-
 GIST_HIP_API hipError_t hipDeviceGetName(char *name, int length, int device) {
   if (!name || length <= 0)
     return fail(hipErrorInvalidValue);
@@ -141,22 +121,6 @@ GIST_HIP_API hipError_t hipDeviceGetName(char *name, int length, int device) {
   std::strncpy(name, kName, static_cast<size_t>(length));
   name[length - 1] = '\0';
   return hipSuccess;
-}
-
-GIST_HIP_API hipError_t hipDeviceTotalMem(size_t *bytes, int device) {
-  if (!bytes)
-    return fail(hipErrorInvalidValue);
-  *bytes = kMemory;
-  return fail(device == 0 ? hipSuccess : hipErrorInvalidDevice);
-}
-
-GIST_HIP_API hipError_t hipDeviceComputeCapability(int *major, int *minor,
-                                                   int device) {
-  if (!major || !minor)
-    return fail(hipErrorInvalidValue);
-  *major = 9;
-  *minor = 4;
-  return fail(device == 0 ? hipSuccess : hipErrorInvalidDevice);
 }
 
 GIST_HIP_API hipError_t hipDeviceGetAttribute(int *value, int attribute,
@@ -273,11 +237,6 @@ GIST_HIP_API hipError_t hipGetLastError() {
   std::lock_guard lock(hipState().mutex);
   // Asking clears it, as HIP defines.
   return std::exchange(hipState().lastError, hipSuccess);
-}
-
-GIST_HIP_API hipError_t hipPeekAtLastError() {
-  std::lock_guard lock(hipState().mutex);
-  return hipState().lastError;
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,7 +27,7 @@ static constexpr uint64_t kDeviceMemory = 192ull << 30;
 static constexpr int kFresh = 0xcb;
 
 /// Page-aligned, as a driver gives it.
-static hipError_t allocate(void **pointer, size_t size) {
+GIST_HIP_API hipError_t hipMalloc(void **pointer, size_t size) {
   if (!pointer)
     return fail(hipErrorInvalidValue);
   *pointer = nullptr;
@@ -49,7 +49,7 @@ static hipError_t allocate(void **pointer, size_t size) {
 }
 
 /// Only what was allocated here can be freed, and once.
-static hipError_t release(void *pointer) {
+GIST_HIP_API hipError_t hipFree(void *pointer) {
   if (!pointer)
     return hipSuccess;
   HipState &state = hipState();
@@ -59,16 +59,6 @@ static hipError_t release(void *pointer) {
   std::free(pointer);
   return hipSuccess;
 }
-
-GIST_HIP_API hipError_t hipMalloc(void **pointer, size_t size) {
-  return allocate(pointer, size);
-}
-GIST_HIP_API hipError_t hipFree(void *pointer) { return release(pointer); }
-/// Host memory that a kernel may read is entered in the map like device memory.
-GIST_HIP_API hipError_t hipHostMalloc(void **pointer, size_t size, unsigned) {
-  return allocate(pointer, size);
-}
-GIST_HIP_API hipError_t hipHostFree(void *pointer) { return release(pointer); }
 
 GIST_HIP_API hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   HipState &state = hipState();
@@ -123,19 +113,11 @@ GIST_HIP_API hipError_t hipMemcpy(void *target, const void *source, size_t size,
                                   int kind) {
   return copy(target, source, size, kind, nullptr);
 }
-GIST_HIP_API hipError_t hipMemcpyAsync(void *target, const void *source,
-                                       size_t size, int kind,
-                                       HipStream *stream) {
-  return copy(target, source, size, kind, stream);
-}
 GIST_HIP_API hipError_t hipMemcpyHtoD(void *target, void *source, size_t size) {
   return copy(target, source, size, HostToDevice, nullptr);
 }
 GIST_HIP_API hipError_t hipMemcpyDtoH(void *target, void *source, size_t size) {
   return copy(target, source, size, DeviceToHost, nullptr);
-}
-GIST_HIP_API hipError_t hipMemcpyDtoD(void *target, void *source, size_t size) {
-  return copy(target, source, size, DeviceToDevice, nullptr);
 }
 GIST_HIP_API hipError_t hipMemcpyHtoDAsync(void *target, const void *source,
                                            size_t size, HipStream *stream) {
@@ -165,25 +147,10 @@ static hipError_t fill(void *target, T value, size_t count, HipStream *stream) {
   });
 }
 
-GIST_HIP_API hipError_t hipMemset(void *target, int value, size_t size) {
-  return fill(target, static_cast<uint8_t>(value), size, nullptr);
-}
-GIST_HIP_API hipError_t hipMemsetAsync(void *target, int value, size_t size,
-                                       HipStream *stream) {
-  return fill(target, static_cast<uint8_t>(value), size, stream);
-}
-GIST_HIP_API hipError_t hipMemsetD8(void *target, unsigned char value,
-                                    size_t count) {
-  return fill(target, value, count, nullptr);
-}
 GIST_HIP_API hipError_t hipMemsetD8Async(void *target, unsigned char value,
                                          size_t count, HipStream *stream) {
   return fill(target, value, count, stream);
 }
 GIST_HIP_API hipError_t hipMemsetD32(void *target, int value, size_t count) {
   return fill(target, value, count, nullptr);
-}
-GIST_HIP_API hipError_t hipMemsetD32Async(void *target, int value, size_t count,
-                                          HipStream *stream) {
-  return fill(target, value, count, stream);
 }

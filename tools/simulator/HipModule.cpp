@@ -61,12 +61,6 @@ GIST_HIP_API hipError_t hipModuleLoadData(HipModule **module,
   return hipSuccess;
 }
 
-GIST_HIP_API hipError_t hipModuleLoadDataEx(HipModule **module,
-                                            const void *image, unsigned, void *,
-                                            void **) {
-  return hipModuleLoadData(module, image);
-}
-
 GIST_HIP_API hipError_t hipModuleUnload(HipModule *module) {
   if (!module)
     return fail(hipErrorInvalidHandle);
@@ -82,38 +76,6 @@ GIST_HIP_API hipError_t hipModuleGetFunction(const Kernel **function,
     return fail(hipErrorInvalidValue);
   *function = module->object->findKernel(name);
   return fail(*function ? hipSuccess : hipErrorNotFound);
-}
-
-/// hipFunction_attribute.
-GIST_HIP_API hipError_t hipFuncGetAttribute(int *value, int attribute,
-                                            const Kernel *function) {
-  if (!value || !function)
-    return fail(hipErrorInvalidValue);
-  switch (attribute) {
-  case 0: // MAX_THREADS_PER_BLOCK
-    *value = static_cast<int>(function->maxWorkgroupSize);
-    return hipSuccess;
-  case 1: // SHARED_SIZE_BYTES
-    *value = static_cast<int>(function->ldsSize);
-    return hipSuccess;
-  case 3: // LOCAL_SIZE_BYTES
-    *value = static_cast<int>(function->scratchSize);
-    return hipSuccess;
-  case 4: // NUM_REGS
-    *value = static_cast<int>(function->vectorRegisters);
-    return hipSuccess;
-  case 8: // MAX_DYNAMIC_SHARED_SIZE_BYTES
-    *value = static_cast<int>(65536 - function->ldsSize);
-    return hipSuccess;
-  default:
-    return fail(hipErrorInvalidValue);
-  }
-}
-
-/// All of LDS is always allowed; the launch checks the sum.
-GIST_HIP_API hipError_t hipFuncSetAttribute(const void *function, int,
-                                            int value) {
-  return fail(function && value >= 0 ? hipSuccess : hipErrorInvalidValue);
 }
 
 //===----------------------------------------------------------------------===//

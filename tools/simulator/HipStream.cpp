@@ -48,10 +48,6 @@ GIST_HIP_API hipError_t hipStreamCreateWithFlags(HipStream **stream, unsigned) {
 GIST_HIP_API hipError_t hipStreamCreate(HipStream **stream) {
   return hipStreamCreateWithFlags(stream, 0);
 }
-GIST_HIP_API hipError_t hipStreamCreateWithPriority(HipStream **stream,
-                                                    unsigned flags, int) {
-  return hipStreamCreateWithFlags(stream, flags);
-}
 /// The default stream is not in the list and cannot be destroyed.
 GIST_HIP_API hipError_t hipStreamDestroy(HipStream *stream) {
   std::lock_guard lock(hipState().mutex);
@@ -72,10 +68,6 @@ GIST_HIP_API hipError_t hipStreamSynchronize(HipStream *stream) {
   }
   return synchronize();
 }
-/// A query never finds unfinished work.
-GIST_HIP_API hipError_t hipStreamQuery(HipStream *stream) {
-  return hipStreamSynchronize(stream);
-}
 
 //===----------------------------------------------------------------------===//
 // Events. Times are the host's, unrelated to a card's.
@@ -92,9 +84,6 @@ GIST_HIP_API hipError_t hipEventCreateWithFlags(HipEvent **event, unsigned) {
     return fail(hipErrorInvalidValue);
   *event = new HipEvent;
   return hipSuccess;
-}
-GIST_HIP_API hipError_t hipEventCreate(HipEvent **event) {
-  return hipEventCreateWithFlags(event, 0);
 }
 GIST_HIP_API hipError_t hipEventDestroy(HipEvent *event) {
   if (!event)
@@ -129,12 +118,6 @@ GIST_HIP_API hipError_t hipStreamWaitEvent(HipStream *stream, HipEvent *event,
     target.capture = capture;
   }
   return hipSuccess;
-}
-GIST_HIP_API hipError_t hipEventSynchronize(HipEvent *event) {
-  return event ? synchronize() : fail(hipErrorInvalidHandle);
-}
-GIST_HIP_API hipError_t hipEventQuery(HipEvent *event) {
-  return hipEventSynchronize(event);
 }
 GIST_HIP_API hipError_t hipEventElapsedTime(float *result, HipEvent *start,
                                             HipEvent *stop) {
@@ -174,13 +157,6 @@ GIST_HIP_API hipError_t hipStreamEndCapture(HipStream *stream,
   stream->isOrigin = false;
   // The work moves out. Events keep weak pointers, which then find nothing.
   *graph = new HipGraph(std::move(*capture));
-  return hipSuccess;
-}
-GIST_HIP_API hipError_t hipStreamIsCapturing(HipStream *stream, int *status) {
-  if (!status)
-    return fail(hipErrorInvalidValue);
-  std::lock_guard lock(hipState().mutex);
-  *status = orDefault(stream).capture ? 1 : 0;
   return hipSuccess;
 }
 GIST_HIP_API hipError_t hipGraphCreate(HipGraph **graph, unsigned flags) {

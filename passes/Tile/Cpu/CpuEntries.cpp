@@ -258,46 +258,58 @@ static Instruction getIntegerInstruction(PackingAttr packing,
   return target.integerInstruction;
 }
 
-// Rows with a guard, and rows that name one of many weights.
 const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &) -> CpuTileInterface {
-      Operation *experts = findExperts(kernel);
-      if (!experts)
-        return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
-                                  /*arePanelsFilled=*/false);
+      return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
+                                /*arePanelsFilled=*/false);
+    },
+    .distribute = distributeProduct,
+    .verify = expectTile<CpuProductAttr>,
+};
+
+// Rows that name one of many weights.
+template <typename ExpertsOp>
+static FailureOr<scf::ForallOp> distributeExpertsOf(RewriterBase &rewriter,
+                                                    func::FuncOp kernel) {
+  return distributeExperts(rewriter, findRoot<ExpertsOp>(kernel),
+                           cast<CpuProductAttr>(kernel->getAttr(kTileAttr)));
+}
+
+template <typename ExpertsOp>
+static LogicalResult verifyExperts(func::FuncOp kernel) {
+  if (failed(expectTile<CpuProductAttr>(kernel)))
+    return failure();
+  return verifyExpertTile(findRoot<ExpertsOp>(kernel),
+                          cast<CpuProductAttr>(kernel->getAttr(kTileAttr)));
+}
+
+const CpuKernelEntry gist::kCpuExpertMatmulKernel = {
+    .choose = [](func::FuncOp kernel, const TargetInfo &target,
+                 const CpuChoices &) -> CpuTileInterface {
       // The rows of an expert are few and would not pay for panels.
-      auto product = dyn_cast<QuantizedExpertMatmulOp>(experts);
-      if (!product)
-        return chooseExpertTile(
-            experts, target, getFloatShape(target, /*arePanelsFilled=*/false),
-            Instruction::Fma);
+      return chooseExpertTile(findRoot<ExpertMatmulOp>(kernel), target,
+                              getFloatShape(target, /*arePanelsFilled=*/false),
+                              Instruction::Fma);
+    },
+    .distribute = distributeExpertsOf<ExpertMatmulOp>,
+    .verify = verifyExperts<ExpertMatmulOp>,
+};
+
+const CpuKernelEntry gist::kCpuQuantizedExpertMatmulKernel = {
+    .choose = [](func::FuncOp kernel, const TargetInfo &target,
+                 const CpuChoices &) -> CpuTileInterface {
+      auto op = findRoot<QuantizedExpertMatmulOp>(kernel);
       return chooseExpertTile(
-          experts, target, target.integerShape,
-          getIntegerInstruction(product.getPackedAttr(), target));
+          op, target, target.integerShape,
+          getIntegerInstruction(op.getPackedAttr(), target));
     },
     .prefetch = [](func::FuncOp kernel, const TargetInfo &target) -> int64_t {
-      auto experts = findRoot<QuantizedExpertMatmulOp>(kernel);
-      bool isOne = experts && experts.getPackedAttr() && isOneToken(experts);
-      return isOne ? target.prefetch : 0;
+      auto op = findRoot<QuantizedExpertMatmulOp>(kernel);
+      return op.getPackedAttr() && isOneToken(op) ? target.prefetch : 0;
     },
-    .distribute = [](RewriterBase &rewriter,
-                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
-      if (Operation *experts = findExperts(kernel))
-        return distributeExperts(
-            rewriter, experts,
-            cast<CpuProductAttr>(kernel->getAttr(kTileAttr)));
-      return distributeProduct(rewriter, kernel);
-    },
-    .verify = [](func::FuncOp kernel) -> LogicalResult {
-      if (failed(expectTile<CpuProductAttr>(kernel)))
-        return failure();
-      Operation *experts = findExperts(kernel);
-      return experts
-                 ? verifyExpertTile(experts, cast<CpuProductAttr>(
-                                                 kernel->getAttr(kTileAttr)))
-                 : success();
-    },
+    .distribute = distributeExpertsOf<QuantizedExpertMatmulOp>,
+    .verify = verifyExperts<QuantizedExpertMatmulOp>,
 };
 
 const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {

@@ -33,12 +33,6 @@ using Values = TileBuilder::Values;
 /// often, and leave more rows for the end.
 static constexpr int64_t kRows = 8;
 
-Operation *gist::findExperts(func::FuncOp kernel) {
-  if (Operation *op = findRoot<ExpertMatmulOp>(kernel))
-    return op;
-  return findRoot<QuantizedExpertMatmulOp>(kernel);
-}
-
 static ExpertSizes getSizes(Operation *op) {
   if (auto product = dyn_cast<ExpertMatmulOp>(op))
     return product.getSizes();

@@ -12,9 +12,6 @@
 
 namespace gist {
 
-/// The product with experts of `kernel`; null if it has none.
-mlir::Operation *findExperts(mlir::func::FuncOp kernel);
-
 /// True if the kernel is called for one token, whose experts are all different
 /// workgroups.
 bool isOneToken(mlir::Operation *experts);

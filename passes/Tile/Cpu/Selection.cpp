@@ -79,9 +79,10 @@ private:
              << kLanes << " numbers";
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();
-    problem.theta = thetaOfTau(op.getTau().convertToFloat());
     problem.tokens = b.toBuffer(op.getTokens());
-    if (op.getTaus())
+    if (op.getTau())
+      problem.theta = thetaOfTau(op.getTau()->convertToFloat());
+    else
       problem.taus = b.toBuffer(op.getTaus());
     if (op.getCoefficients()) {
       problem.coefficients = b.toBuffer(op.getCoefficients());

@@ -15,7 +15,7 @@
 // KERNELS:         gist.dispatch @expert_matmul
 // KERNELS:         gist.dispatch @expert_matmul
 // KERNELS:         gist.dispatch @rows
-// KERNELS:       func.func private @expert_matmul{{.*}}kind = guarded_matmul
+// KERNELS:       func.func private @expert_matmul{{.*}}kind = expert_matmul
 func.func @experts(%x: tensor<?x32xf32>, %e: tensor<?x2xi32>) -> (tensor<?x32xf32>, tensor<?x24xf32>) {
   %b0 = gist.weight "a" layer 0 : tensor<80x1x20xi8>
   %w0 = gist.dequantize %b0 format q4_1 : tensor<80x1x20xi8>

@@ -5,7 +5,7 @@
 // CHECK:         memref.load %{{.+}} : memref<{{.*}}xf16
 // CHECK:         math.fma %{{.+}}, %{{.+}}, %{{.+}} : f32
 func.func private @odd(%x: tensor<1x9xf32>, %w: tensor<24x3xf16>, %e: tensor<1x3xi32>, %y: tensor<1x24xf32>)
-    -> tensor<1x24xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<1x24xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<1x9xf32>, tensor<24x3xf16>, tensor<1x3xi32> -> tensor<1x24xf32>
   return %0 : tensor<1x24xf32>
 }
@@ -15,7 +15,7 @@ func.func private @odd(%x: tensor<1x9xf32>, %w: tensor<24x3xf16>, %e: tensor<1x3
 // CHECK:         memref.load %{{.+}} : memref<{{.*}}xf16
 // CHECK:         amdgpu.mfma
 func.func private @gathered(%x: tensor<5x9xf32>, %w: tensor<24x3xf16>, %e: tensor<5x3xi32>, %y: tensor<5x24xf32>)
-    -> tensor<5x24xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<5x24xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<5x9xf32>, tensor<24x3xf16>, tensor<5x3xi32> -> tensor<5x24xf32>
   return %0 : tensor<5x24xf32>
 }

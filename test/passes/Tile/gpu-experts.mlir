@@ -13,7 +13,7 @@
 // CODE:          llvm.atomicrmw add
 // CODE:          nvgpu.device_async_copy
 func.func private @many(%x: tensor<?x4096xf16>, %w: tensor<114688x4096xf16>, %e: tensor<?x2xi32>, %y: tensor<?x28672xf32>)
-    -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<?x4096xf16>, tensor<114688x4096xf16>, tensor<?x2xi32> -> tensor<?x28672xf32>
   return %0 : tensor<?x28672xf32>
 }
@@ -23,7 +23,7 @@ func.func private @many(%x: tensor<?x4096xf16>, %w: tensor<114688x4096xf16>, %e:
 // GFX942-SAME:   #gist.gpu_product<rows = 128
 // SM90-SAME:     #gist.gpu_product<rows = 64
 func.func private @small(%x: tensor<?x2048xbf16>, %w: tensor<98304x2048xbf16>, %e: tensor<?x8xi32>, %y: tensor<?x6144xf32>)
-    -> tensor<?x6144xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<?x6144xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<?x2048xbf16>, tensor<98304x2048xbf16>, tensor<?x8xi32> -> tensor<?x6144xf32>
   return %0 : tensor<?x6144xf32>
 }
@@ -34,7 +34,7 @@ func.func private @small(%x: tensor<?x2048xbf16>, %w: tensor<98304x2048xbf16>, %
 // CHECK-SAME:    %{{.+}}: tensor<4x28672xf32>) -> tensor<4x28672xf32>
 // CHECK-SAME:    #gist.gpu_rows
 func.func private @four(%x: tensor<4x4096xf32>, %w: tensor<114688x4096xf16>, %e: tensor<4x2xi32>, %y: tensor<4x28672xf32>)
-    -> tensor<4x28672xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<4x28672xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<4x4096xf32>, tensor<114688x4096xf16>, tensor<4x2xi32> -> tensor<4x28672xf32>
   return %0 : tensor<4x28672xf32>
 }
@@ -42,7 +42,7 @@ func.func private @four(%x: tensor<4x4096xf32>, %w: tensor<114688x4096xf16>, %e:
 // CHECK-LABEL: func.func private @five
 // CHECK-SAME:    #gist.gpu_product
 func.func private @five(%x: tensor<5x4096xf32>, %w: tensor<114688x4096xf16>, %e: tensor<5x2xi32>, %y: tensor<5x28672xf32>)
-    -> tensor<5x28672xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<5x28672xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<5x4096xf32>, tensor<114688x4096xf16>, tensor<5x2xi32> -> tensor<5x28672xf32>
   return %0 : tensor<5x28672xf32>
 }

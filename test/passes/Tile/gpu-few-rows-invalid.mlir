@@ -7,7 +7,7 @@
 // expected-error @+1 {{cannot be written for sm_90}}
 func.func private @unknown(%x: tensor<?x576xf16>, %w: tensor<960x576xf16>, %y: tensor<?x960xf32>)
     -> tensor<?x960xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
-    gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5>} {
+    gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5, matrix = true>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x960xf32>) -> tensor<?x960xf32>
   // expected-error @+1 {{expects at most as many rows as the tile, got 'tensor<?x960xf32>'; a kernel can say so by gist.max_tokens}}
@@ -25,7 +25,7 @@ func.func private @unknown(%x: tensor<?x576xf16>, %w: tensor<960x576xf16>, %y: t
 // expected-error @+1 {{cannot be written for sm_90}}
 func.func private @lanes(%x: tensor<?x576xf16>, %w: tensor<960x576xf16>, %y: tensor<?x960xf32>)
     -> tensor<?x960xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.max_tokens = 16 : i64,
-    gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 8, waves = [1, 4], steps = 5>} {
+    gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 8, waves = [1, 4], steps = 5, matrix = true>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x960xf32>) -> tensor<?x960xf32>
   // expected-error @+1 {{expects 4 lanes for a row of W and waves that share the reduction on sm_90, got #gist.gpu_gemv}}
@@ -43,7 +43,7 @@ func.func private @lanes(%x: tensor<?x576xf16>, %w: tensor<960x576xf16>, %y: ten
 // expected-error @+1 {{cannot be written for sm_90}}
 func.func private @columns(%x: tensor<?x576xf16>, %w: tensor<960x576xf16>, %y: tensor<?x960xf32>)
     -> tensor<?x960xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.max_tokens = 16 : i64,
-    gist.tile = #gist.gpu_gemv<rows = 16, columns = 24, lanes = 4, waves = [1, 4], steps = 5>} {
+    gist.tile = #gist.gpu_gemv<rows = 16, columns = 24, lanes = 4, waves = [1, 4], steps = 5, matrix = true>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x960xf32>) -> tensor<?x960xf32>
   // expected-error @+1 {{expects a multiple of 16 columns on sm_90, got #gist.gpu_gemv}}

@@ -11,7 +11,7 @@
 
 // 18 steps of 32 along k are shared by four waves, all in flight at once.
 // TILES-LABEL: func.func private @short(
-// TILES-SAME:  gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5>
+// TILES-SAME:  gist.tile = #gist.gpu_gemv<rows = 16, columns = 16, lanes = 4, waves = [1, 4], steps = 5, matrix = true>
 
 // CHECK:       #[[GRID:.+]] = affine_map<()[{{.*}}] -> (60)>
 // CHECK-LABEL: func.func private @short(

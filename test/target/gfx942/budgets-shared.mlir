@@ -169,7 +169,7 @@ func.func private @gates(%g: tensor<?x64xf16>, %x: tensor<?x256xf16>, %l: tensor
 
 // The second product of Mixtral's experts: rows that tokens have for each.
 func.func private @experts(%x: tensor<?x28672xf16>, %w: tensor<32768x14336xf16>, %e: tensor<?x2xi32>, %y: tensor<?x8192xf32>)
-    -> tensor<?x8192xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+    -> tensor<?x8192xf32> attributes {gist.kernel = #gist.kernel<kind = expert_matmul, outputs = 1>} {
   %0 = gist.expert_matmul %x, %w by %e : tensor<?x28672xf16>, tensor<32768x14336xf16>, tensor<?x2xi32> -> tensor<?x8192xf32>
   return %0 : tensor<?x8192xf32>
 }

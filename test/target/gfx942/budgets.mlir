@@ -60,7 +60,7 @@ func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count
     %nearest: !parts, %weight: !parts, %removed: !counts, %added: !counts)
     -> (!parts, !counts, !parts, !parts, !counts, !counts) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 6>} {
   %old = gist.pack_selection %old_ids, %old_count, %old_nearest, %old_weight : !parts, !counts, !parts, !parts
-  %s, %r, %a = gist.cascade_update %x, %old, 3.0e-1 taus(%taus : tensor<8xf32>) rule covering causal
+  %s, %r, %a = gist.cascade_update %x, %old, taus(%taus : tensor<8xf32>) rule covering causal
       : tensor<?x8x128xf16>, !gist.selection<8x?>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<8x?>
   return %i, %c, %n, %w, %r, %a : !parts, !counts, !parts, !parts, !counts, !counts

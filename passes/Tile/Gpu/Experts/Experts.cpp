@@ -35,8 +35,6 @@ static bool isGathered(ExpertMatmulOp op) {
 
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   auto op = findRoot<ExpertMatmulOp>(kernel);
-  if (!op)
-    return expectTile<GpuRowsAttr>(kernel);
   if (isGathered(op)) {
     if (failed(expectTile<GpuProductAttr>(kernel)))
       return failure();
@@ -58,24 +56,18 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
 //===----------------------------------------------------------------------===//
 
 namespace gist {
-extern const GpuKernelEntry kGpuGuardedKernel, kGpuRowsKernel;
+extern const GpuKernelEntry kGpuExpertMatmulKernel;
 } // namespace gist
 
-// Rows with a guard are never formed for GPUs and run by their definition.
-const GpuKernelEntry gist::kGpuGuardedKernel = {
+const GpuKernelEntry gist::kGpuExpertMatmulKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &choices) -> GpuTileInterface {
+                 const GpuChoices &) -> GpuTileInterface {
       auto op = findRoot<ExpertMatmulOp>(kernel);
-      if (!op)
-        return kGpuRowsKernel.choose(kernel, gpu, choices);
-      if (isGathered(op))
-        return selectExpertTilesTile(op, gpu);
-      return selectExpertRowsTile(op, gpu);
+      return isGathered(op) ? GpuTileInterface(selectExpertTilesTile(op, gpu))
+                            : selectExpertRowsTile(op, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       auto op = findRoot<ExpertMatmulOp>(kernel.source);
-      if (!op)
-        return kGpuRowsKernel.emit(kernel);
       return isGathered(op) ? emitExpertTiles(kernel, op)
                             : emitExpertRows(kernel, op);
     },

@@ -17,7 +17,7 @@
 // it waits for the kernels that write x, and it reduces the rows of a norm
 // itself.
 //
-// The tile is a #gist.gpu_gemv of 16 rows.
+// The tile is a #gist.gpu_gemv with `matrix`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -279,6 +279,9 @@ LogicalResult gist::verifyFewRows(linalg::LinalgOp product, GpuGemvAttr tile,
   int64_t rows = type.isDynamicDim(0)
                      ? getMaxRows(product).value_or(ShapedType::kDynamic)
                      : type.getDimSize(0);
+  if (tile.getRows() != kMatrixRows)
+    return product.emitOpError("expects ")
+           << kMatrixRows << " rows for matrix instructions, got " << tile;
   if (ShapedType::isDynamic(rows) || rows > kMatrixRows)
     return product.emitOpError("expects at most as many rows as the tile, got ")
            << type << "; a kernel can say so by gist.max_tokens";

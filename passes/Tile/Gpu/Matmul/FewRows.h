@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A #gist.gpu_gemv of 16 rows is for products by matrix instructions that have
-// no tiles of rows. The number of rows may be dynamic, but needs a bound of 16:
-// the attribute gist.max_tokens of a kernel gives it.
+// A #gist.gpu_gemv with `matrix` is for products by matrix instructions that
+// have no tiles of rows. The number of rows may be dynamic, but needs a bound
+// of 16: the attribute gist.max_tokens of a kernel gives it.
 //
 //===----------------------------------------------------------------------===//
 

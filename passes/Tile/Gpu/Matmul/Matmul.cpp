@@ -191,8 +191,8 @@ static LogicalResult verifyFewRowsTile(linalg::LinalgOp product,
     if (size > kMaxSize)
       return product.emitOpError("expects sizes of at most ")
              << kMaxSize << ", got " << tile;
-  return tile.getRows() == kMatrixRows ? verifyFewRows(product, tile, gpu)
-                                       : verifyGemv(product, tile, gpu);
+  return tile.getMatrix() ? verifyFewRows(product, tile, gpu)
+                          : verifyGemv(product, tile, gpu);
 }
 
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
@@ -231,7 +231,7 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
       linalg::LinalgOp product = getGpuMatmul(kernel.source);
       if (!product)
         return emitDefinition(kernel);
-      return kernel.getTile<GpuGemvAttr>().getRows() == kMatrixRows
+      return kernel.getTile<GpuGemvAttr>().getMatrix()
                  ? emitFewRows(kernel, product)
                  : emitGemv(kernel, product);
     },

@@ -145,7 +145,7 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
   if (gpu.kind == GpuKind::Nvidia && ofLane <= kMaxSteps)
     steps = ofLane;
   return GpuGemvAttr::get(context, rows, each * groups * wavesOfRows, lanes,
-                          {wavesOfRows, wavesOfK}, steps);
+                          {wavesOfRows, wavesOfK}, steps, /*matrix=*/false);
 }
 
 /// Numbers of k that a wave has for itself, counted in steps of all lanes,
@@ -162,8 +162,7 @@ static constexpr int64_t kFragmentColumns = 16, kTilesOfUnit = 4;
 
 /// The tile of a product of up to 16 rows by matrix instructions.
 static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
-                                  int64_t rows, int64_t piece,
-                                  const GpuInfo &gpu) {
+                                  int64_t piece, const GpuInfo &gpu) {
   int64_t columns = weight.getDimSize(0), depth = weight.getDimSize(1);
   constexpr int64_t lanes = kFewRowsLanes;
   int64_t steps = llvm::divideCeil(depth, lanes * piece);
@@ -175,8 +174,9 @@ static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
   else if (steps > kAllSteps)
     steps = kStepsAtOnce;
   bool isWide = columns >= kFragmentColumns * kTilesOfUnit * gpu.computeUnits;
-  return GpuGemvAttr::get(context, rows, (isWide ? 2 : 1) * kFragmentColumns,
-                          lanes, {1, waves}, steps);
+  return GpuGemvAttr::get(context, kMatrixRows,
+                          (isWide ? 2 : 1) * kFragmentColumns, lanes,
+                          {1, waves}, steps, /*matrix=*/true);
 }
 
 /// The cheapest tile of wgmma by the model of costs.
@@ -203,7 +203,7 @@ GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
     return getGemvTile(context, weight, rows, piece, isPaired(product), gpu);
   if (std::optional<int64_t> most = getMaxRows(product);
       most && *most <= kMatrixRows)
-    return getFewRowsTile(context, weight, kMatrixRows, piece, gpu);
+    return getFewRowsTile(context, weight, piece, gpu);
 
   Type element = Float16Type::get(context);
   for (Value operand : {left, right})

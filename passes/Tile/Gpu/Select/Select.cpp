@@ -155,9 +155,10 @@ private:
   template <typename Op> void readOptions(Op op, SelectProblem &problem) {
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();
-    problem.theta = thetaOfTau(op.getTau().convertToFloat());
     problem.tokens = getBuffer(op.getTokens());
-    if (op.getTaus())
+    if (op.getTau())
+      problem.theta = thetaOfTau(op.getTau()->convertToFloat());
+    else
       problem.taus = getBuffer(op.getTaus());
     if (op.getOffsets())
       problem.offsets = getBuffer(op.getOffsets());

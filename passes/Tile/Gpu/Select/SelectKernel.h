@@ -64,7 +64,7 @@ struct SelectProblem {
   SelectRule rule;
   Similarity similarity;
   bool isCausal;
-  float theta;
+  float theta = 0;
   mlir::Value taus; ///< one for each head, in place of theta; null for none
   mlir::Value tokens, offsets;
   mlir::Value oldIds, oldCount; ///< inherited
