@@ -8,14 +8,16 @@
 #ifndef GIST_DIALECT_DECOMPOSE_H
 #define GIST_DIALECT_DECOMPOSE_H
 
+#include "dialect/DecomposeUtils.h"
+
 namespace mlir {
 class RewritePatternSet;
-class Value;
 } // namespace mlir
 
 namespace gist {
+class CascadeUpdateOp;
 class GatedProjectionOp;
-class ValueBuilder;
+class GramSelectOp;
 
 /// Patterns that turn each op into linalg, tensor, scf, arith and math. One
 /// function per source file, and one for all of them.
@@ -27,6 +29,13 @@ void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeClusterPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeExpertPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeSamplingPatterns(mlir::RewritePatternSet &patterns);
+
+/// What takes the place of the results of an op that selects; not for `rule
+/// inherit`. The one step that visits tokens in order is left to `run`.
+llvm::SmallVector<mlir::Value> createSelection(ValueBuilder &b, GramSelectOp op,
+                                               RunInOrder run);
+llvm::SmallVector<mlir::Value>
+createSelection(ValueBuilder &b, CascadeUpdateOp op, RunInOrder run);
 
 /// The levels of the tokens of `op`, given what the subspace leaves of them.
 mlir::Value createGateLevels(ValueBuilder &b, GatedProjectionOp op,

@@ -5,10 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A selection is computed in three steps: all cosines; which tokens are kept,
-// as one flag per token; and from these the parts of the selection. Rules
-// differ in the second step alone. T x T cosines are held at once: this is
-// the definition, kernels hold tiles.
+// A selection is computed in three steps, for all heads at once: all cosines;
+// which tokens are kept, as one flag per token and as a list of ids; and from
+// these the parts of the selection. Rules differ in the second step alone.
+// Tokens without heads are one head.
+//
+// Whether a token is kept depends on those before it, so the second step visits
+// tokens in order. The rest is loops without an order, and no size depends on
+// the number of kept tokens. H x T x T cosines are held at once: this is the
+// definition, kernels hold tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,14 +38,61 @@ static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 //===----------------------------------------------------------------------===//
-// Cosines
+// Heads
+//===----------------------------------------------------------------------===//
+
+/// `x`, whose rows or tokens are not per head, with a first dimension of one
+/// head.
+static Value withHead(ValueBuilder &b, Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape = {1};
+  llvm::append_range(shape, type.getShape());
+  SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1)};
+  llvm::append_range(sizes, tensor::getMixedSizes(b, b.getLoc(), x));
+  SmallVector<ReassociationIndices> dims;
+  if (type.getRank() > 0)
+    dims.push_back({0, 1});
+  for (int64_t dim = 2; dim <= type.getRank(); ++dim)
+    dims.push_back({dim});
+  return tensor::ExpandShapeOp::create(b, type.clone(shape), x, dims, sizes);
+}
+
+/// H x T of a tensor that begins with them.
+static SmallVector<OpFoldResult> getTokenSizes(ValueBuilder &b, Value x) {
+  return {getSize(b, x, 0), getSize(b, x, 1)};
+}
+
+/// T x d, or T x H x d, as H x T x d in f32.
+static Value createRows(ValueBuilder &b, Value tokens) {
+  if (cast<RankedTensorType>(tokens.getType()).getRank() == 3)
+    return splitHeads(b, tokens);
+  return convert(b, withHead(b, tokens), b.getF32Type());
+}
+
+/// `part`, which is per head, as selections over `tokens` have it.
+static Value asPart(ValueBuilder &b, Value part, Value tokens) {
+  if (cast<RankedTensorType>(tokens.getType()).getRank() == 3)
+    return part;
+  // The number of a single head is a tensor of rank 0.
+  SmallVector<ReassociationIndices> dims;
+  if (cast<RankedTensorType>(part.getType()).getRank() == 2)
+    dims = {{0, 1}};
+  return tensor::CollapseShapeOp::create(b, part, dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Cosines, H x T x T
 //===----------------------------------------------------------------------===//
 
 /// For each row 1/|x|, or NaN for a row without a direction, which makes every
 /// cosine with it NaN.
 static Value createInverseNorms(ValueBuilder &b, Value rows) {
-  Value squares = createSquares(b, rows);
-  Value empty = createEmpty(b, getSize(b, rows, 0), b.getF32Type());
+  SmallVector<OpFoldResult> sizes = getTokenSizes(b, rows);
+  Value squares =
+      createLoops(b, "htd->ht", rows, createFilled(b, sizes, b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
+                    return b.add(args[1], b.mul(args[0], args[0]));
+                  });
   auto invert = [](ValueBuilder &b, ValueRange args) -> Value {
     // False for a NaN as well: the comparisons are ordered.
     Value hasDirection =
@@ -50,15 +102,15 @@ static Value createInverseNorms(ValueBuilder &b, Value rows) {
     Value inverse = b.div(b.f32(1), norm);
     return b.select(hasDirection, inverse, b.f32(kNaN));
   };
-  return createLoops(b, "t->t", squares, empty, invert);
+  return createLoops(b, "ht->ht", squares,
+                     createEmpty(b, sizes, b.getF32Type()), invert);
 }
 
-/// cos(s,t) of every row t with every row s, -infinity if a row has no
-/// direction or s is of another sequence.
+/// cos(s,t) of every row t with every row s of its head, -infinity if a row has
+/// no direction or s is of another sequence.
 static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity,
                            const Sequences &sequences) {
-  SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0), getSize(b, rows, 0)};
-  Value dots = createProduct(b, "td,sd->ts", rows, rows, sizes);
+  Value dots = multiplyBatches(b, rows, rows, /*byRows=*/true);
   Value inverse = createInverseNorms(b, rows);
   auto normalize = [&](ValueBuilder &b, ValueRange args) -> Value {
     // Scaled one norm after the other: the first product is at most |x_t|, so
@@ -71,20 +123,37 @@ static Value createCosines(ValueBuilder &b, Value rows, Similarity similarity,
     SmallVector<Value> conditions = {b.compare(CmpFPredicate::ORD, cos, cos)};
     if (sequences.isRagged())
       conditions.push_back(
-          sequences.contains(b, getLoopIndex(b, 0), getLoopIndex(b, 1)));
+          sequences.contains(b, getLoopIndex(b, 1), getLoopIndex(b, 2)));
     return b.select(b.allOf(conditions), cos, b.f32(-kInfinity));
   };
-  return createLoops(b, "ts,t,s->ts", {dots, inverse, inverse},
-                     createEmpty(b, sizes, b.getF32Type()), normalize);
+  return createLoops(b, "hts,ht,hs->hts", {dots, inverse, inverse},
+                     createEmptyLike(b, dots, b.getF32Type()), normalize);
 }
 
-/// Theta of a head, from `tau` or from its entry of `taus`. An entry that is
+/// Theta of each head, from `tau` or from its entry of `taus`. An entry that is
 /// not in (0, 1), such as a NaN, keeps every token.
 template <typename OpTy>
-static Value createTheta(ValueBuilder &b, OpTy op, Value head) {
+static Value createThetas(ValueBuilder &b, OpTy op, OpFoldResult heads) {
   if (op.getTau())
-    return b.f32(thetaOfTau(op.getTau()->convertToFloat()));
-  return createTheta(b, load(b, op.getTaus(), head ? head : b.index(0)));
+    return createFilled(b, heads,
+                        b.f32(thetaOfTau(op.getTau()->convertToFloat())));
+  return createLoops(b, "h->h", op.getTaus(),
+                     createEmpty(b, heads, b.getF32Type()),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return createTheta(b, args[0]);
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Flags: sets of tokens, H x T, 1 for a member
+//===----------------------------------------------------------------------===//
+
+static Value isSet(ValueBuilder &b, Value flag) {
+  return b.compare(CmpIPredicate::ne, flag, b.i32(0));
+}
+
+static Value toFlag(ValueBuilder &b, Value isMember) {
+  return arith::ExtUIOp::create(b, b.getI32Type(), isMember);
 }
 
 /// True if candidate s may be compared with token t.
@@ -100,55 +169,50 @@ static Value isInReach(ValueBuilder &b, Reach reach, Value s, Value t) {
   llvm_unreachable("all cases are listed");
 }
 
-//===----------------------------------------------------------------------===//
-// Flags: sets of tokens
-//===----------------------------------------------------------------------===//
-
-/// Flags of the first `count` of `ids`.
-/// Ids come from a selection, so they are within bounds.
-static Value createFlags(ValueBuilder &b, Value ids, Value count,
-                         OpFoldResult tokens) {
-  Value none = createFilled(b, tokens, b.boolean(false));
-  auto flag = [&](Value j, ValueRange flags) {
-    Value id = b.toIndex(load(b, ids, j));
-    return SmallVector<Value>{store(b, b.boolean(true), flags[0], id)};
+/// The first `counts` of `ids`.
+static Value createFlags(ValueBuilder &b, Value ids, Value counts,
+                         Sizes sizes) {
+  auto find = [](ValueBuilder &b, ValueRange args) -> Value {
+    Value t = b.toI32(getLoopIndex(b, 1)), j = b.toI32(getLoopIndex(b, 2));
+    Value isListed = b.allOf({b.compare(CmpIPredicate::slt, j, args[1]),
+                              b.compare(CmpIPredicate::eq, args[0], t)});
+    return b.either(args[2], toFlag(b, isListed));
   };
-  Value end = b.toIndex(load(b, count, {}));
-  return b.loop(b.index(0), end, 1, none, flag).front();
+  return createLoops(b, "hj,h->ht", {ids, counts},
+                     createFilled(b, sizes, b.i32(0)), find);
 }
 
 /// For each token, whether one of the set `among` in its reach has a cosine of
 /// at least theta with it.
-static Value createCovered(ValueBuilder &b, Value cosines, Value among,
-                           Reach reach, Value theta) {
-  Value none = createFilled(b, getSize(b, cosines, 0), b.boolean(false));
+static Value createCovered(ValueBuilder &b, Value cosines, Value thetas,
+                           Value among, Reach reach) {
+  Value none = createFilled(b, getTokenSizes(b, cosines), b.i32(0));
   auto cover = [&](ValueBuilder &b, ValueRange args) -> Value {
-    Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
-    Value covers =
-        b.allOf({args[1], b.compare(CmpFPredicate::OGE, args[0], theta),
-                 isInReach(b, reach, s, t)});
-    return b.either(args[2], covers);
+    Value t = getLoopIndex(b, 1), s = getLoopIndex(b, 2);
+    Value covers = b.allOf({isSet(b, args[1]),
+                            b.compare(CmpFPredicate::OGE, args[0], args[2]),
+                            isInReach(b, reach, s, t)});
+    return b.either(args[3], toFlag(b, covers));
   };
-  return createLoops(b, "ts,s->t", {cosines, among}, none, cover);
+  return createLoops(b, "hts,hs,h->ht", {cosines, among, thetas}, none, cover);
 }
 
 /// The tokens of `lhs` that are not in `rhs`.
-// For flags, lhs > rhs is "lhs and not rhs".
 static Value createDifference(ValueBuilder &b, Value lhs, Value rhs) {
-  auto subtract = [](ValueBuilder &b, ValueRange args) -> Value {
-    return b.compare(CmpIPredicate::ugt, args[0], args[1]);
-  };
-  Value empty = createEmpty(b, getSize(b, lhs, 0), b.getI1Type());
-  return createLoops(b, "t,t->t", {lhs, rhs}, empty, subtract);
+  return createLoops(b, "ht,ht->ht", {lhs, rhs},
+                     createEmptyLike(b, lhs, b.getI32Type()),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.select(isSet(b, args[1]), b.i32(0), args[0]);
+                     });
 }
 
-/// The number of tokens of a set.
-static Value createCount(ValueBuilder &b, Value flags) {
-  auto count = [](ValueBuilder &b, ValueRange args) -> Value {
-    Value one = arith::ExtUIOp::create(b, b.getI32Type(), args[0]);
-    return b.add(args[1], one);
-  };
-  return createLoops(b, "t->", flags, createFilled(b, {}, b.i32(0)), count);
+/// How many tokens of each head are in a set.
+static Value createCounts(ValueBuilder &b, Value flags) {
+  return createLoops(b, "ht->h", flags,
+                     createFilled(b, getSize(b, flags, 0), b.i32(0)),
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       return b.add(args[1], args[0]);
+                     });
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,146 +220,210 @@ static Value createCount(ValueBuilder &b, Value flags) {
 //===----------------------------------------------------------------------===//
 
 /// `against all`: no earlier token covers t.
-static Value createKeptOfAll(ValueBuilder &b, Value cosines, Value theta) {
-  Value all = createFilled(b, getSize(b, cosines, 0), b.boolean(true));
-  Value covered = createCovered(b, cosines, all, Reach::Before, theta);
-  return createDifference(b, all, covered);
-}
-
-/// `against kept` and `rule covering`: no earlier kept token covers t. The one
-/// definition that visits tokens in order.
-static Value createCovering(ValueBuilder &b, Value cosines, Value theta) {
-  Value zero = b.index(0);
-  Value none = createFilled(b, getSize(b, cosines, 0), b.boolean(false));
-  auto visit = [&](Value t, ValueRange kept) {
-    auto compareWith = [&](Value s, ValueRange covered) {
-      Value covers = b.allOf(
-          {load(b, kept[0], s),
-           b.compare(CmpFPredicate::OGE, load(b, cosines, {t, s}), theta)});
-      return SmallVector<Value>{b.either(covered[0], covers)};
-    };
-    Value covered = b.loop(zero, t, 1, b.boolean(false), compareWith).front();
-    Value isKept = arith::XOrIOp::create(b, covered, b.boolean(true));
-    return SmallVector<Value>{store(b, isKept, kept[0], t)};
-  };
-  return b.loop(zero, getSizeValue(b, cosines, 0), 1, none, visit).front();
+static Value createKeptOfAll(ValueBuilder &b, Value cosines, Value thetas) {
+  Value all = createFilled(b, getTokenSizes(b, cosines), b.i32(1));
+  return createDifference(
+      b, all, createCovered(b, cosines, thetas, all, Reach::Before));
 }
 
 /// `rule paper`: the inherited tokens that no earlier inherited one covers, and
 /// the others that none of those covers, earlier or later.
-static Value createKeptOfPaper(ValueBuilder &b, Value cosines, Value inherited,
-                               Value theta) {
-  Value repeated = createCovered(b, cosines, inherited, Reach::Before, theta);
+static Value createKeptOfPaper(ValueBuilder &b, Value cosines, Value thetas,
+                               Value inherited) {
+  Value repeated = createCovered(b, cosines, thetas, inherited, Reach::Before);
   Value valid = createDifference(b, inherited, repeated);
-  Value covered = createCovered(b, cosines, valid, Reach::Any, theta);
-  Value empty = createEmpty(b, getSize(b, cosines, 0), b.getI1Type());
+  Value covered = createCovered(b, cosines, thetas, valid, Reach::Any);
   auto unite = [](ValueBuilder &b, ValueRange args) -> Value {
-    Value isNew = arith::XOrIOp::create(b, args[2], b.boolean(true));
-    return b.select(args[0], args[1], isNew);
+    Value isNew = b.compare(CmpIPredicate::eq, args[2], b.i32(0));
+    return b.select(isSet(b, args[0]), args[1], toFlag(b, isNew));
   };
-  return createLoops(b, "t,t,t->t", {inherited, valid, covered}, empty, unite);
+  return createLoops(b, "ht,ht,ht->ht", {inherited, valid, covered},
+                     createEmptyLike(b, valid, b.getI32Type()), unite);
+}
+
+namespace {
+/// Which tokens are kept: flags and ids, H x T, and their numbers, H.
+struct Kept {
+  Value flags, ids, counts;
+};
+} // namespace
+
+/// Whether token t of head h is kept, given the first `size` ids of the head.
+using KeepRule = function_ref<Value(ValueBuilder &, ValueRange inputs, Value h,
+                                    Value t, Value ids, Value size)>;
+
+/// Visits the tokens of each head in order; `rule` uses nothing but `inputs`
+/// and its own arguments. Ids are in ascending order, -1 past their number.
+static Kept createScan(ValueBuilder &b, ValueRange inputs, Sizes sizes,
+                       RunInOrder run, KeepRule rule) {
+  SmallVector<Value> outputs = {createFilled(b, sizes, b.i32(0)),
+                                createFilled(b, sizes, b.i32(-1)),
+                                createFilled(b, sizes.front(), b.i32(0))};
+  auto scan = [&](ValueBuilder &b, ValueRange in, ValueRange out) {
+    Value zero = b.index(0);
+    Value heads = getSizeValue(b, out[0], 0),
+          tokens = getSizeValue(b, out[0], 1);
+    auto ofHead = [&](Value h, ValueRange all) {
+      auto visit = [&](Value t, ValueRange carried) {
+        Value size = carried[2];
+        Value isKept = rule(b, in, h, t, carried[1], size);
+        // Written for every token; what is not kept is overwritten by the next.
+        Value id = b.select(isKept, b.toI32(t), b.i32(-1));
+        Value one = arith::IndexCastUIOp::create(b, b.getIndexType(), isKept);
+        return SmallVector<Value>{
+            store(b, toFlag(b, isKept), carried[0], {h, t}),
+            store(b, id, carried[1], {h, size}), b.add(size, one)};
+      };
+      SmallVector<Value> results =
+          b.loop(zero, tokens, 1, {all[0], all[1], zero}, visit);
+      results[2] = store(b, b.toI32(results[2]), all[2], h);
+      return results;
+    };
+    return b.loop(zero, heads, 1, out, ofHead);
+  };
+  SmallVector<Value> results = run(b, inputs, outputs, scan);
+  return {results[0], results[1], results[2]};
+}
+
+/// `against kept` and `rule covering`: no earlier kept token covers t. A token
+/// is compared with those that are kept, of which there may be few.
+static Kept createCovering(ValueBuilder &b, Value cosines, Value thetas,
+                           RunInOrder run) {
+  auto rule = [](ValueBuilder &b, ValueRange in, Value h, Value t, Value ids,
+                 Value size) -> Value {
+    auto compareWith = [&](Value j, ValueRange covered) {
+      Value s = b.toIndex(load(b, ids, {h, j}));
+      Value covers = b.compare(CmpFPredicate::OGE, load(b, in[0], {h, t, s}),
+                               load(b, in[1], h));
+      return SmallVector<Value>{b.either(covered[0], covers)};
+    };
+    Value covered =
+        b.loop(b.index(0), size, 1, b.boolean(false), compareWith).front();
+    return arith::XOrIOp::create(b, covered, b.boolean(true));
+  };
+  return createScan(b, {cosines, thetas}, getTokenSizes(b, cosines), run, rule);
+}
+
+/// The set `flags` as a list.
+static Kept createList(ValueBuilder &b, Value flags, RunInOrder run) {
+  auto rule = [](ValueBuilder &b, ValueRange in, Value h, Value t, Value,
+                 Value) -> Value { return isSet(b, load(b, in[0], {h, t})); };
+  return createScan(b, flags, getTokenSizes(b, flags), run, rule);
 }
 
 //===----------------------------------------------------------------------===//
-// Parts: from flags to a selection
+// Parts: from kept tokens to a selection
 //===----------------------------------------------------------------------===//
 
-/// For each row the smallest id of the set `among` in its reach that has the
+/// For each token the smallest id of the set `among` in its reach that has the
 /// largest cosine with it; -1 if there is no such token. A cosine of -infinity
-/// never wins: rows without a direction have no nearest.
+/// never wins: rows without a direction have no nearest. A kept token is its
+/// own nearest, also where another is exactly as near.
 static Value createNearest(ValueBuilder &b, Value cosines, Value among,
                            Reach reach) {
-  OpFoldResult rows = getSize(b, cosines, 0);
-  Value lowest = createFilled(b, rows, b.f32(-kInfinity));
-  Value none = createFilled(b, rows, b.i32(-1));
+  SmallVector<OpFoldResult> sizes = getTokenSizes(b, cosines);
   auto improve = [&](ValueBuilder &b, ValueRange args) {
     Value cos = args[0], best = args[2], owner = args[3];
-    Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
+    Value t = getLoopIndex(b, 1), s = getLoopIndex(b, 2);
     // Ties go to the smallest id whatever the order of the loop.
     Value id = b.toI32(s);
     Value isTie = b.allOf({b.compare(CmpFPredicate::OEQ, cos, best),
                            b.compare(CmpIPredicate::slt, id, owner)});
     Value isBetter = b.either(b.compare(CmpFPredicate::OGT, cos, best), isTie);
-    Value wins = b.allOf({args[1], isBetter, isInReach(b, reach, s, t)});
+    Value wins =
+        b.allOf({isSet(b, args[1]), isBetter, isInReach(b, reach, s, t)});
     return SmallVector<Value>{b.select(wins, cos, best),
                               b.select(wins, id, owner)};
   };
-  return createLoops(b, "ts,s->t", {cosines, among}, ValueRange{lowest, none},
-                     improve)[1];
-}
-
-/// The set as a list: ids in ascending order, -1 past their number.
-static Value createIds(ValueBuilder &b, Value kept) {
-  Value none = createFilled(b, getSize(b, kept, 0), b.i32(-1));
-  Value zero = b.index(0);
-  auto append = [&](Value t, ValueRange carried) {
-    Value ids = carried[0], size = carried[1], isKept = load(b, kept, t);
-    // Written for every token; what is not kept is overwritten by the next.
-    Value id = b.select(isKept, b.toI32(t), b.i32(-1));
-    Value one = arith::IndexCastUIOp::create(b, b.getIndexType(), isKept);
-    return SmallVector<Value>{store(b, id, ids, size), b.add(size, one)};
-  };
-  return b.loop(zero, getSizeValue(b, kept, 0), 1, {none, zero}, append)
-      .front();
-}
-
-/// ids, count, nearest and weight of the selection that keeps `kept`.
-static SmallVector<Value> createParts(ValueBuilder &b, Value kept,
-                                      Value cosines, bool isCausal) {
-  OpFoldResult tokens = getSize(b, kept, 0);
-  Value ids = createIds(b, kept);
-  Value best =
-      createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any);
-  // A kept token is its own nearest, also where another is exactly as near.
+  Value lowest = createFilled(b, sizes, b.f32(-kInfinity));
+  Value none = createFilled(b, sizes, b.i32(-1));
+  Value owner = createLoops(b, "hts,hs->ht", {cosines, among},
+                            ValueRange{lowest, none}, improve)[1];
   auto chooseOwn = [](ValueBuilder &b, ValueRange args) -> Value {
-    return b.select(args[0], b.toI32(getLoopIndex(b, 0)), args[1]);
+    return b.select(isSet(b, args[0]), b.toI32(getLoopIndex(b, 1)), args[1]);
   };
-  Value nearest =
-      createLoops(b, "t,t->t", {kept, best},
-                  createEmpty(b, tokens, b.getI32Type()), chooseOwn);
-  auto countMembers = [](ValueBuilder &b, ValueRange args) -> Value {
-    Value isMember = b.compare(CmpIPredicate::eq, args[0], args[1]);
-    Value one = arith::ExtUIOp::create(b, b.getI32Type(), isMember);
-    return b.add(args[2], one);
-  };
-  Value weight = createLoops(b, "j,t->j", {ids, nearest},
-                             createFilled(b, tokens, b.i32(0)), countMembers);
-  return {ids, createCount(b, kept), nearest, weight};
+  return createLoops(b, "ht,ht->ht", {among, owner},
+                     createEmpty(b, sizes, b.getI32Type()), chooseOwn);
+}
+
+/// For each representative, in the order of ids, how many tokens it stands for.
+static Value createWeights(ValueBuilder &b, Value ids, Value nearest) {
+  Value none = createFilled(b, getTokenSizes(b, ids), b.i32(0));
+  return createLoops(b, "hj,ht->hj", {ids, nearest}, none,
+                     [](ValueBuilder &b, ValueRange args) -> Value {
+                       Value isMember =
+                           b.compare(CmpIPredicate::eq, args[0], args[1]);
+                       return b.add(args[2], toFlag(b, isMember));
+                     });
+}
+
+static Value createPack(ValueBuilder &b, ValueRange parts) {
+  return PackSelectionOp::create(b, parts[0], parts[1], parts[2], parts[3]);
+}
+
+/// The selection over `tokens` that keeps `kept`.
+static Value packKept(ValueBuilder &b, const Kept &kept, Value cosines,
+                      bool isCausal, Value tokens) {
+  Value nearest = createNearest(b, cosines, kept.flags,
+                                isCausal ? Reach::Upto : Reach::Any);
+  Value weights = createWeights(b, kept.ids, nearest);
+  return createPack(
+      b, {asPart(b, kept.ids, tokens), asPart(b, kept.counts, tokens),
+          asPart(b, nearest, tokens), asPart(b, weights, tokens)});
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-using HeadBody = function_ref<SmallVector<Value>(Value rows, Value head)>;
-
-/// What `body` gives for the rows of `tokens`; where these are tokens x heads x
-/// d, for each head, with the heads as a new leading dimension. `head` is null
-/// in the first case. `types` are those of the results.
-static SmallVector<Value> createPerHead(ValueBuilder &b, Value tokens,
-                                        TypeRange types, HeadBody body) {
-  if (cast<RankedTensorType>(tokens.getType()).getRank() == 2)
-    return body(tokens, {});
-  SmallVector<Value> inits;
-  for (Type type : types) {
-    auto tensor = cast<RankedTensorType>(type);
-    SmallVector<OpFoldResult> sizes = {getSize(b, tokens, 1)};
-    if (tensor.getRank() == 2)
-      sizes.push_back(getSize(b, tokens, 0));
-    inits.push_back(createEmpty(b, sizes, tensor.getElementType()));
+namespace {
+/// What an op that selects compares: cosines, and theta of each head.
+struct Compared {
+  template <typename OpTy> Compared(ValueBuilder &b, OpTy op) {
+    Value rows = createRows(b, op.getTokens());
+    Sequences sequences(b, op.getOffsets(), getSize(b, rows, 1));
+    cosines = createCosines(b, rows, op.getSimilarity(), sequences);
+    thetas = createThetas(b, op, getSize(b, rows, 0));
   }
-  auto ofHead = [&](Value head, ValueRange carried) {
-    SmallVector<Value> results = body(takeSlice(b, tokens, 1, head), head);
-    for (auto [result, all] : llvm::zip_equal(results, carried))
-      result = putSlice(b, result, all, 0, head);
-    return results;
-  };
-  return b.loop(b.index(0), getSizeValue(b, tokens, 1), 1, inits, ofHead);
+
+  Value cosines, thetas;
+};
+} // namespace
+
+SmallVector<Value> gist::createSelection(ValueBuilder &b, GramSelectOp op,
+                                         RunInOrder run) {
+  Compared what(b, op);
+  Kept kept =
+      op.getAgainst() == Against::All
+          ? createList(b, createKeptOfAll(b, what.cosines, what.thetas), run)
+          : createCovering(b, what.cosines, what.thetas, run);
+  return {packKept(b, kept, what.cosines, op.getCausal(), op.getTokens())};
 }
 
-/// The part of a head; all of it where selections are not per head.
-static Value takeHead(ValueBuilder &b, Value part, Value head) {
-  return head ? takeSlice(b, part, 0, head) : part;
+SmallVector<Value> gist::createSelection(ValueBuilder &b, CascadeUpdateOp op,
+                                         RunInOrder run) {
+  Compared what(b, op);
+  Value tokens = op.getTokens();
+  auto before = UnpackSelectionOp::create(b, op.getInherited());
+  Value ids = before.getIds(), counts = before.getCount();
+  if (!op.getInherited().getType().getHeads()) {
+    ids = withHead(b, ids);
+    counts = withHead(b, counts);
+  }
+  Value inherited = createFlags(b, ids, counts, getTokenSizes(b, what.cosines));
+  Kept kept =
+      op.getRule() == CascadeRule::Paper
+          ? createList(
+                b, createKeptOfPaper(b, what.cosines, what.thetas, inherited),
+                run)
+          : createCovering(b, what.cosines, what.thetas, run);
+  auto count = [&](Value set, Value without) {
+    return asPart(b, createCounts(b, createDifference(b, set, without)),
+                  tokens);
+  };
+  Value selection = packKept(b, kept, what.cosines, op.getCausal(), tokens);
+  return {selection, count(inherited, kept.flags),
+          count(kept.flags, inherited)};
 }
 
 /// The types of the parts of a selection.
@@ -306,65 +434,25 @@ static SmallVector<Type> getPartTypes(SelectionType selection) {
           part};
 }
 
-static Value createPack(ValueBuilder &b, ValueRange parts) {
-  return PackSelectionOp::create(b, parts[0], parts[1], parts[2], parts[3]);
+/// `rule inherit` computes no selection.
+static bool isInherited(GramSelectOp) { return false; }
+static bool isInherited(CascadeUpdateOp op) {
+  return op.getRule() == CascadeRule::Inherit;
 }
 
 namespace {
-struct DecomposeGramSelect final : OpRewritePattern<GramSelectOp> {
-  using Base::Base;
+template <typename OpTy>
+struct DecomposeSelection final : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(GramSelectOp op,
+  LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    ValueBuilder b(op.getLoc(), rewriter);
-    Value tokens = op.getTokens();
-    Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    auto select = [&](Value rows, Value head) {
-      Value theta = createTheta(b, op, head);
-      Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
-      Value kept = op.getAgainst() == Against::All
-                       ? createKeptOfAll(b, cosines, theta)
-                       : createCovering(b, cosines, theta);
-      return createParts(b, kept, cosines, op.getCausal());
-    };
-    SmallVector<Value> parts = createPerHead(
-        b, tokens, getPartTypes(op.getSelection().getType()), select);
-    rewriter.replaceOp(op, createPack(b, parts));
-    return success();
-  }
-};
-
-struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
-  using Base::Base;
-
-  LogicalResult matchAndRewrite(CascadeUpdateOp op,
-                                PatternRewriter &rewriter) const override {
-    if (op.getRule() == CascadeRule::Inherit)
+    if (isInherited(op))
       return rewriter.notifyMatchFailure(op, "nothing is computed");
     ValueBuilder b(op.getLoc(), rewriter);
-    Value tokens = op.getTokens();
-    auto inherited = UnpackSelectionOp::create(b, op.getInherited());
-    Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    auto update = [&](Value rows, Value head) {
-      Value theta = createTheta(b, op, head);
-      Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
-      Value old = createFlags(b, takeHead(b, inherited.getIds(), head),
-                              takeHead(b, inherited.getCount(), head),
-                              getSize(b, rows, 0));
-      Value kept = op.getRule() == CascadeRule::Paper
-                       ? createKeptOfPaper(b, cosines, old, theta)
-                       : createCovering(b, cosines, theta);
-      SmallVector<Value> results =
-          createParts(b, kept, cosines, op.getCausal());
-      // What was removed, then what was added.
-      results.push_back(createCount(b, createDifference(b, old, kept)));
-      results.push_back(createCount(b, createDifference(b, kept, old)));
-      return results;
-    };
-    SmallVector<Type> types = getPartTypes(op.getSelection().getType());
-    types.append({op.getRemoved().getType(), op.getAdded().getType()});
-    SmallVector<Value> results = createPerHead(b, tokens, types, update);
-    rewriter.replaceOp(op, {createPack(b, results), results[4], results[5]});
+    auto run = [](ValueBuilder &b, ValueRange inputs, ValueRange outputs,
+                  OrderedBody body) { return body(b, inputs, outputs); };
+    rewriter.replaceOp(op, createSelection(b, op, run));
     return success();
   }
 };
@@ -375,7 +463,7 @@ struct DecomposeInherit final : OpRewritePattern<CascadeUpdateOp> {
 
   LogicalResult matchAndRewrite(CascadeUpdateOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getRule() != CascadeRule::Inherit)
+    if (!isInherited(op))
       return rewriter.notifyMatchFailure(op, "a selection is computed");
     ValueBuilder b(op.getLoc(), rewriter);
     auto inherited = UnpackSelectionOp::create(b, op.getInherited());
@@ -423,6 +511,7 @@ struct DecomposeKeepAll final : OpRewritePattern<KeepAllOp> {
 } // namespace
 
 void gist::populateDecomposeSelectionPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeGramSelect, DecomposeCascadeUpdate, DecomposeInherit,
+  patterns.add<DecomposeSelection<GramSelectOp>,
+               DecomposeSelection<CascadeUpdateOp>, DecomposeInherit,
                DecomposeKeepAll>(patterns.getContext());
 }

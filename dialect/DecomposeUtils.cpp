@@ -37,6 +37,11 @@ Value gist::createEmpty(ImplicitLocOpBuilder &b, Sizes sizes, Type element) {
   return tensor::EmptyOp::create(b, sizes, element);
 }
 
+Value gist::createEmptyLike(ImplicitLocOpBuilder &b, Value tensor,
+                            Type element) {
+  return createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), tensor), element);
+}
+
 Value gist::createFilled(ImplicitLocOpBuilder &b, Sizes sizes, Value scalar) {
   Value empty = createEmpty(b, sizes, scalar.getType());
   return linalg::FillOp::create(b, scalar, empty).getResult(0);
@@ -171,6 +176,53 @@ Value gist::createSquares(ValueBuilder &b, Value rows) {
                        Value square = b.mul(x, x);
                        return b.add(args[1], square);
                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+Value gist::multiplyBatches(ValueBuilder &b, Value lhs, Value rhs,
+                            bool byRows) {
+  SmallVector<OpFoldResult> sizes = {getSize(b, lhs, 0), getSize(b, lhs, 1),
+                                     getSize(b, rhs, byRows ? 1 : 2)};
+  Value zeros = createFilled(b, sizes, b.f32(0));
+  AffineExpr batch, row, column, sum;
+  bindDims(b.getContext(), batch, row, column, sum);
+  auto map = [&](AffineExpr first, AffineExpr second) {
+    return AffineMap::get(4, 0, {batch, first, second}, b.getContext());
+  };
+  SmallVector<AffineMap> maps = {map(row, sum),
+                                 byRows ? map(column, sum) : map(sum, column),
+                                 map(row, column)};
+  auto product = linalg::BatchMatmulOp::create(
+      b, zeros.getType(), ValueRange{lhs, rhs}, zeros,
+      b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps)));
+  return product.getResult(0);
+}
+
+Value gist::transpose(ValueBuilder &b, Value x, ArrayRef<int64_t> order) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : order)
+    sizes.push_back(getSize(b, x, dim));
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  Value empty = createEmpty(b, sizes, element);
+  return linalg::TransposeOp::create(b, x, empty, order).getResult()[0];
+}
+
+Value gist::convert(ValueBuilder &b, Value x, Type element) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.getElementType() == element)
+    return x;
+  return createLoops(b, "abc->abc", x, createEmptyLike(b, x, element),
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
+                       return element.isF32() ? b.toF32(args[0])
+                                              : b.convert(args[0], element);
+                     });
+}
+
+Value gist::splitHeads(ValueBuilder &b, Value rows) {
+  return transpose(b, convert(b, rows, b.getF32Type()), {1, 0, 2});
 }
 
 //===----------------------------------------------------------------------===//

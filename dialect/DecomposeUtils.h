@@ -30,6 +30,9 @@ mlir::Value getSizeValue(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
                          int64_t dim);
 mlir::Value createEmpty(mlir::ImplicitLocOpBuilder &b, Sizes sizes,
                         mlir::Type element);
+/// As large as `tensor`.
+mlir::Value createEmptyLike(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                            mlir::Type element);
 mlir::Value createFilled(mlir::ImplicitLocOpBuilder &b, Sizes sizes,
                          mlir::Value scalar);
 
@@ -75,6 +78,35 @@ mlir::Value createProduct(ValueBuilder &b, llvm::StringRef dims,
                           mlir::Value lhs, mlir::Value rhs, Sizes sizes);
 /// The f32 sums of the squares of the rows.
 mlir::Value createSquares(ValueBuilder &b, mlir::Value rows);
+
+/// Steps that visit tokens one after the other. The body gets what inputs and
+/// outputs are inside of it, and gives what becomes of the outputs; nothing but
+/// these may be used inside.
+using OrderedBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    ValueBuilder &, mlir::ValueRange inputs, mlir::ValueRange outputs)>;
+/// Where such a step runs: amid the rest, or for instance in a dispatch.
+using RunInOrder = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    ValueBuilder &, mlir::ValueRange inputs, mlir::ValueRange outputs,
+    OrderedBody body)>;
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+/// Sums of products in f32, a batch for each first index: of rows and rows if
+/// `byRows`, else of rows and columns.
+mlir::Value multiplyBatches(ValueBuilder &b, mlir::Value lhs, mlir::Value rhs,
+                            bool byRows);
+
+/// `x` with its dimensions in another order.
+mlir::Value transpose(ValueBuilder &b, mlir::Value x,
+                      llvm::ArrayRef<int64_t> order);
+
+/// `x`, of three dimensions, in `element`.
+mlir::Value convert(ValueBuilder &b, mlir::Value x, mlir::Type element);
+
+/// T x H x D as H x T x D in f32.
+mlir::Value splitHeads(ValueBuilder &b, mlir::Value rows);
 
 //===----------------------------------------------------------------------===//
 // Ragged batches

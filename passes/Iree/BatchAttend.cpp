@@ -30,11 +30,6 @@ using arith::CmpIPredicate;
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// What the heads of `rows`, T x H x D, are in f32: H x T x D.
-static Value splitHeads(ValueBuilder &b, Value rows) {
-  return transpose(b, convert(b, rows, b.getF32Type()), {1, 0, 2});
-}
-
 /// The representative of each token for each KV head, K x T.
 static Value createNearest(ValueBuilder &b, AttendOp op) {
   Value nearest = UnpackSelectionOp::create(b, op.getSelection()).getNearest();
@@ -54,18 +49,17 @@ using ScoreBody = function_ref<Value(ValueBuilder &, ValueRange args, Value i,
 /// by `body`, which gets query i, key j, the score and the representative of j.
 static Value createScores(ValueBuilder &b, AttendOp op, Value products,
                           Value nearest, ScoreBody body) {
-  return createLoops(
-      b, "kgts,ks->kgts", {products, nearest},
-      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), products),
-                  b.getF32Type()),
-      [&](ValueBuilder &b, ValueRange args) -> Value {
-        Value scale = b.f32(static_cast<float>(op.getEffectiveScale()));
-        Value score = b.mul(args[0], scale);
-        Value isVisible;
-        score = body(b, {score, args[1]}, getLoopIndex(b, 2),
-                     getLoopIndex(b, 3), isVisible);
-        return b.select(isVisible, score, b.f32(-kInfinity));
-      });
+  return createLoops(b, "kgts,ks->kgts", {products, nearest},
+                     createEmptyLike(b, products, b.getF32Type()),
+                     [&](ValueBuilder &b, ValueRange args) -> Value {
+                       Value scale =
+                           b.f32(static_cast<float>(op.getEffectiveScale()));
+                       Value score = b.mul(args[0], scale);
+                       Value isVisible;
+                       score = body(b, {score, args[1]}, getLoopIndex(b, 2),
+                                    getLoopIndex(b, 3), isVisible);
+                       return b.select(isVisible, score, b.f32(-kInfinity));
+                     });
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,8 +69,7 @@ static Value createScores(ValueBuilder &b, AttendOp op, Value products,
 /// `rows`, K x T x D, with the row of its representative for each token.
 static Value takeRepresentatives(ValueBuilder &b, Value rows, Value nearest) {
   return createLoops(b, "kt->ktd", nearest,
-                     createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), rows),
-                                 b.getF32Type()),
+                     createEmptyLike(b, rows, b.getF32Type()),
                      [&](ValueBuilder &b, ValueRange args) -> Value {
                        return load(b, rows,
                                    {getLoopIndex(b, 0), b.toIndex(args[0]),
@@ -89,9 +82,7 @@ static Value copyOutputs(ValueBuilder &b, Value outputs, Value nearest,
                          int64_t group) {
   auto type = cast<RankedTensorType>(outputs.getType());
   return createLoops(
-      b, "->the", {},
-      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), outputs),
-                  type.getElementType()),
+      b, "->the", {}, createEmptyLike(b, outputs, type.getElementType()),
       [&](ValueBuilder &b, ValueRange) -> Value {
         Value h = getLoopIndex(b, 1);
         Value head = b.div(h, b.index(group));

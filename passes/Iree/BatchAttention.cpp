@@ -52,11 +52,8 @@ static Value maskScores(ValueBuilder &b, AttentionOp op, Value scores) {
   SmallVector<Value> inputs = {scores};
   if (op.getMask())
     inputs.push_back(op.getMask());
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim = 0; dim < 4; ++dim)
-    sizes.push_back(getSize(b, scores, dim));
   return createLoops(b, op.getMask() ? "kgts,ts->kgts" : "kgts->kgts", inputs,
-                     createEmpty(b, sizes, b.getF32Type()),
+                     createEmptyLike(b, scores, b.getF32Type()),
                      [&](ValueBuilder &b, ValueRange args) -> Value {
                        Value scale =
                            b.f32(static_cast<float>(op.getEffectiveScale()));
@@ -85,13 +82,10 @@ struct BatchAttention final : OpRewritePattern<AttentionOp> {
       return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
 
     ValueBuilder b(op.getLoc(), rewriter);
-    Type f32 = b.getF32Type();
-    Value key = transpose(b, convert(b, op.getKey(), f32), {1, 0, 2});
-    Value value = transpose(b, convert(b, op.getValue(), f32), {1, 0, 2});
-    rewriter.replaceOp(
-        op, attendInBatches(b, op.getQuery(), key, value, [&](Value scores) {
-          return maskScores(b, op, scores);
-        }));
+    auto mask = [&](Value scores) { return maskScores(b, op, scores); };
+    rewriter.replaceOp(op, attendInBatches(b, op.getQuery(),
+                                           splitHeads(b, op.getKey()),
+                                           splitHeads(b, op.getValue()), mask));
     return success();
   }
 };

@@ -151,12 +151,9 @@ public:
           Value n = load(b, op.getWeights(), b.add(plan.unit, cluster));
           return b.select(isCluster, math::LogOp::create(b, n), b.f32(0));
         });
-    SmallVector<OpFoldResult> sizes;
-    for (int64_t dim = 0; dim < 4; ++dim)
-      sizes.push_back(getSize(b, scores, dim));
     return createLoops(
         b, "kgts,ks,k,k->kgts", {scores, bias, counts, firsts},
-        createEmpty(b, sizes, b.getF32Type()),
+        createEmptyLike(b, scores, b.getF32Type()),
         [&](ValueBuilder &b, ValueRange args) -> Value {
           Value scale = b.f32(static_cast<float>(op.getEffectiveScale()));
           Value score = b.add(b.mul(args[0], scale), args[1]);

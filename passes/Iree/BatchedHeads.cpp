@@ -21,15 +21,6 @@ using arith::CmpFPredicate;
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Value gist::transpose(ValueBuilder &b, Value x, ArrayRef<int64_t> order) {
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim : order)
-    sizes.push_back(getSize(b, x, dim));
-  Type element = cast<RankedTensorType>(x.getType()).getElementType();
-  Value empty = createEmpty(b, sizes, element);
-  return linalg::TransposeOp::create(b, x, empty, order).getResult()[0];
-}
-
 /// K x (G T) x N as K x G x T x N.
 static Value splitRows(ValueBuilder &b, Value x, int64_t group,
                        OpFoldResult tokens) {
@@ -50,30 +41,10 @@ static Value joinRows(ValueBuilder &b, Value x) {
       b, x, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}});
 }
 
-Value gist::multiplyBatches(ValueBuilder &b, Value lhs, Value rhs,
-                            bool byRows) {
-  SmallVector<OpFoldResult> sizes = {getSize(b, lhs, 0), getSize(b, lhs, 1),
-                                     getSize(b, rhs, byRows ? 1 : 2)};
-  Value zeros = createFilled(b, sizes, b.f32(0));
-  AffineExpr batch, row, column, sum;
-  bindDims(b.getContext(), batch, row, column, sum);
-  auto map = [&](AffineExpr first, AffineExpr second) {
-    return AffineMap::get(4, 0, {batch, first, second}, b.getContext());
-  };
-  SmallVector<AffineMap> maps = {map(row, sum),
-                                 byRows ? map(column, sum) : map(sum, column),
-                                 map(row, column)};
-  auto product = linalg::BatchMatmulOp::create(
-      b, zeros.getType(), ValueRange{lhs, rhs}, zeros,
-      b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps)));
-  return product.getResult(0);
-}
-
 /// The softmax of each row of scores, and zeros where all are -infinity.
 static Value createSoftmax(ValueBuilder &b, Value scores) {
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim = 0; dim < 4; ++dim)
-    sizes.push_back(getSize(b, scores, dim));
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), scores);
   ArrayRef<OpFoldResult> rows = ArrayRef(sizes).drop_back();
   Value highest = createLoops(
       b, "kgts->kgt", scores, createFilled(b, rows, b.f32(-kInfinity)),
@@ -102,18 +73,6 @@ static Value createSoftmax(ValueBuilder &b, Value scores) {
                        Value share = b.div(args[0], args[1]);
                        return b.select(isNothing, b.f32(0), share);
                      });
-}
-
-Value gist::convert(ValueBuilder &b, Value x, Type element) {
-  auto type = cast<RankedTensorType>(x.getType());
-  if (type.getElementType() == element)
-    return x;
-  Value empty =
-      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), x), element);
-  return createLoops(
-      b, "abc->abc", x, empty, [&](ValueBuilder &b, ValueRange args) -> Value {
-        return element.isF32() ? b.toF32(args[0]) : b.convert(args[0], element);
-      });
 }
 
 Value gist::attendInBatches(ValueBuilder &b, Value query, Value keys,

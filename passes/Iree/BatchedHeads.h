@@ -27,18 +27,6 @@ mlir::Value attendInBatches(ValueBuilder &b, mlir::Value query,
                             mlir::Value keys, mlir::Value values,
                             llvm::function_ref<mlir::Value(mlir::Value)> mask);
 
-/// Sums of products in f32, a batch for each first index: of rows and rows if
-/// `byRows`, else of rows and columns.
-mlir::Value multiplyBatches(ValueBuilder &b, mlir::Value lhs, mlir::Value rhs,
-                            bool byRows);
-
-/// `x` with its dimensions in another order.
-mlir::Value transpose(ValueBuilder &b, mlir::Value x,
-                      llvm::ArrayRef<int64_t> order);
-
-/// `x`, of three dimensions, in `element`.
-mlir::Value convert(ValueBuilder &b, mlir::Value x, mlir::Type element);
-
 /// The ops that `isWanted` names, but for those in kernels, which have code
 /// already.
 llvm::SmallVector<mlir::Operation *>

@@ -51,7 +51,7 @@ static SmallVector<Value> join(ArrayRef<ValueRange> parts) {
 }
 
 SmallVector<Value> iree::createDispatch(ValueBuilder &b, ValueRange inputs,
-                                        ValueRange outputs, DispatchBody body) {
+                                        ValueRange outputs, OrderedBody body) {
   SmallVector<Value> arguments = join({inputs, outputs});
   // Sizes are arguments, too, after all others; and IREE asks for them apart.
   SmallVector<Value> sizes, resultSizes;

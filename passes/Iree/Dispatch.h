@@ -8,13 +8,10 @@
 #ifndef GIST_PASSES_IREE_DISPATCH_H
 #define GIST_PASSES_IREE_DISPATCH_H
 
-#include "dialect/ValueBuilder.h"
+#include "dialect/DecomposeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace gist::iree {
-
-using DispatchBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-    ValueBuilder &, mlir::ValueRange inputs, mlir::ValueRange outputs)>;
 
 /// A `flow.dispatch.workgroups` of one workgroup. `body` gets what `inputs` and
 /// `outputs` are inside of it, and gives what becomes of the outputs, which are
@@ -23,7 +20,7 @@ using DispatchBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
 llvm::SmallVector<mlir::Value> createDispatch(ValueBuilder &b,
                                               mlir::ValueRange inputs,
                                               mlir::ValueRange outputs,
-                                              DispatchBody body);
+                                              OrderedBody body);
 
 /// Puts each op of `function` whose definition visits tokens one by one into a
 /// dispatch. -gist-decompose does the rest inside.

@@ -3,40 +3,41 @@
 // What the loops compute is compared with NumPy in test/numeric; here is what
 // they are made of. Implicitly: no gist op is left.
 
-// theta = 1 - 0.3^2 = 0.91, to f32; products widen before they multiply; the scan over
-// tokens carries one flag per token and compares with earlier tokens only.
+// theta = 1 - 0.3^2 = 0.91, to f32; rows widen before they are multiplied; the scan over
+// tokens carries flags, ids and their number, and compares with kept tokens only.
 // CHECK-LABEL: func @select_kept
 // CHECK-SAME:    %[[X:[a-z0-9_-]+]]: tensor<?x7xf16>
 // CHECK-DAG:     %[[ZERO:[a-z0-9_-]+]] = arith.constant 0 : index
 // CHECK-DAG:     %[[THETA:[a-z0-9_-]+]] = arith.constant 0.909999966 : f32
 // CHECK-DAG:     %[[LOWEST:[a-z0-9_-]+]] = arith.constant 0xFF800000 : f32
-// CHECK:         linalg.generic
-// CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK-SAME:      ins(%[[X]], %[[X]] : tensor<?x7xf16>, tensor<?x7xf16>)
-// CHECK-SAME:      outs({{.+}} : tensor<?x?xf32>)
-// CHECK:         ^bb0(%[[A:[a-z0-9_-]+]]: f16, %[[B:[a-z0-9_-]+]]: f16, %[[SUM:[a-z0-9_-]+]]: f32):
-// CHECK-DAG:       %[[WIDE_A:[a-z0-9_-]+]] = arith.extf %[[A]] : f16 to f32
-// CHECK-DAG:       %[[WIDE_B:[a-z0-9_-]+]] = arith.extf %[[B]] : f16 to f32
-// CHECK:           %[[TERM:[a-z0-9_-]+]] = arith.mulf %[[WIDE_A]], %[[WIDE_B]] : f32
-// CHECK:           arith.addf %[[SUM]], %[[TERM]] : f32
+// Tokens without heads are one head.
+// CHECK:         %[[HEAD:[a-z0-9_-]+]] = tensor.expand_shape %[[X]] {{.+}} : tensor<?x7xf16> into tensor<1x?x7xf16>
+// CHECK:         %[[ROWS:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[HEAD]] : tensor<1x?x7xf16>)
+// CHECK:           arith.extf %{{.+}} : f16 to f32
+// CHECK:         %[[DOTS:[a-z0-9_-]+]] = linalg.batch_matmul {{.+}} ins(%[[ROWS]], %[[ROWS]] : tensor<1x?x7xf32>, tensor<1x?x7xf32>)
+// CHECK-SAME:      outs({{.+}} : tensor<1x?x?xf32>)
 // The sum of squares, its root, and NaN for a row without a direction.
-// CHECK:         linalg.generic {{.+}} ins(%[[X]] : tensor<?x7xf16>)
+// CHECK:         linalg.generic {{.+}} ins(%[[ROWS]] : tensor<1x?x7xf32>)
 // CHECK:         math.sqrt
 // The cosine: one norm after the other, then its magnitude.
-// CHECK:         %[[COS:[a-z0-9_-]+]] = linalg.generic
+// CHECK:         %[[COS:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[DOTS]],
 // CHECK:         ^bb0(%[[DOT:[a-z0-9_-]+]]: f32, %[[BY_T:[a-z0-9_-]+]]: f32, %[[BY_S:[a-z0-9_-]+]]: f32, %{{.+}}: f32):
 // CHECK:           %[[HALF:[a-z0-9_-]+]] = arith.mulf %[[DOT]], %[[BY_S]] : f32
 // CHECK:           %[[BOTH:[a-z0-9_-]+]] = arith.mulf %[[HALF]], %[[BY_T]] : f32
 // CHECK:           %[[ABS:[a-z0-9_-]+]] = math.absf %[[BOTH]] : f32
 // CHECK:           %[[IS:[a-z0-9_-]+]] = arith.cmpf ord, %[[ABS]], %[[ABS]] : f32
 // CHECK:           arith.select %[[IS]], %[[ABS]], %[[LOWEST]] : f32
-// CHECK:         scf.for %[[T:[a-z0-9_-]+]] = %[[ZERO]] {{.+}} iter_args(%[[KEPT:[a-z0-9_-]+]] = {{.+}}) -> (tensor<?xi1>)
-// CHECK:           scf.for %[[S:[a-z0-9_-]+]] = %[[ZERO]] to %[[T]] {{.+}} -> (i1)
-// CHECK-DAG:         %[[IS_KEPT:[a-z0-9_-]+]] = tensor.extract %[[KEPT]][%[[S]]]
-// CHECK-DAG:         %[[C:[a-z0-9_-]+]] = tensor.extract %[[COS]][%[[T]], %[[S]]]
-// CHECK:             %[[REACHES:[a-z0-9_-]+]] = arith.cmpf oge, %[[C]], %[[THETA]] : f32
-// CHECK:             arith.andi %[[IS_KEPT]], %[[REACHES]] : i1
-// CHECK:           tensor.insert %{{.+}} into %[[KEPT]][%[[T]]]
+// CHECK:         %[[THETAS:[a-z0-9_-]+]] = linalg.fill ins(%[[THETA]] : f32) outs({{.+}} : tensor<1xf32>)
+// CHECK:         scf.for %[[H:[a-z0-9_-]+]] = %[[ZERO]]
+// CHECK:           scf.for %[[T:[a-z0-9_-]+]] = %[[ZERO]] {{.+}} iter_args(%[[FLAGS:[a-z0-9_-]+]] = {{.+}}, %[[IDS:[a-z0-9_-]+]] = {{.+}}, %[[SIZE:[a-z0-9_-]+]] = %[[ZERO]]) -> (tensor<1x?xi32>, tensor<1x?xi32>, index)
+// CHECK:             scf.for %[[J:[a-z0-9_-]+]] = %[[ZERO]] to %[[SIZE]] {{.+}} -> (i1)
+// CHECK:               %[[ID:[a-z0-9_-]+]] = tensor.extract %[[IDS]][%[[H]], %[[J]]]
+// CHECK:               %[[S:[a-z0-9_-]+]] = arith.index_cast %[[ID]] : i32 to index
+// CHECK-DAG:           %[[C:[a-z0-9_-]+]] = tensor.extract %[[COS]][%[[H]], %[[T]], %[[S]]]
+// CHECK-DAG:           %[[BOUND:[a-z0-9_-]+]] = tensor.extract %[[THETAS]][%[[H]]]
+// CHECK:               arith.cmpf oge, %[[C]], %[[BOUND]] : f32
+// CHECK:             tensor.insert %{{.+}} into %[[FLAGS]][%[[H]], %[[T]]]
+// CHECK:             tensor.insert %{{.+}} into %[[IDS]][%[[H]], %[[SIZE]]]
 // Nearest is causal: s <= t.
 // CHECK:         linalg.generic
 // CHECK:           arith.cmpi sle
@@ -51,15 +52,17 @@ func.func @select_kept(%x: tensor<?x7xf16>)
 
 // -----
 
-// Against all earlier tokens no order is needed: one loop, the list of ids.
-// The magnitude is not taken.
+// Against all earlier tokens no order is needed: the loops over heads and tokens
+// only make the list of ids. The magnitude is not taken.
 // CHECK-LABEL: func @select_all_signed
 // CHECK-NOT:     math.absf
 // CHECK-NOT:     scf.for
 // CHECK:         arith.cmpf oge
 // CHECK:         arith.cmpi slt
 // CHECK:         scf.for
-// CHECK:           tensor.insert
+// CHECK:           scf.for
+// CHECK-NOT:         scf.for
+// CHECK:             tensor.insert
 // CHECK-NOT:     scf.for
 // CHECK:         return
 func.func @select_all_signed(%x: tensor<12x7xf32>) -> tensor<12xi32> {
@@ -73,7 +76,9 @@ func.func @select_all_signed(%x: tensor<12x7xf32>) -> tensor<12xi32> {
 // tau = 0: no cosine reaches infinity.
 // CHECK-LABEL: func @select_with_tau_zero
 // CHECK:         %[[THETA:[a-z0-9_-]+]] = arith.constant 0x7F800000 : f32
-// CHECK:         arith.cmpf oge, %{{.+}}, %[[THETA]] : f32
+// CHECK:         %[[THETAS:[a-z0-9_-]+]] = linalg.fill ins(%[[THETA]] : f32)
+// CHECK:         %[[BOUND:[a-z0-9_-]+]] = tensor.extract %[[THETAS]]
+// CHECK:         arith.cmpf oge, %{{.+}}, %[[BOUND]] : f32
 func.func @select_with_tau_zero(%x: tensor<?x7xf32>) -> tensor<?xi32> {
   %s = gist.gram_select %x, 0.0 : tensor<?x7xf32>
   %ids, %count, %nearest, %weight = gist.unpack_selection %s : !gist.selection<?>
@@ -82,17 +87,19 @@ func.func @select_with_tau_zero(%x: tensor<?x7xf32>) -> tensor<?xi32> {
 
 // -----
 
-// One head after the other, each a slice; the results gain the heads in front.
+// All heads at once: they come first in the rows and in the results.
 // CHECK-LABEL: func @select_per_head_ragged
 // CHECK-SAME:    %[[X:[a-z0-9_-]+]]: tensor<?x3x7xbf16>, %[[STARTS:[a-z0-9_-]+]]: tensor<5xi32>
 // CHECK-DAG:     %[[HEADS:[a-z0-9_-]+]] = arith.constant 3 : index
+// CHECK:         %[[WIDE:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[X]] : tensor<?x3x7xbf16>)
+// CHECK:         linalg.transpose ins(%[[WIDE]] : tensor<?x3x7xf32>) outs({{.+}} : tensor<3x?x7xf32>) permutation = [1, 0, 2]
 // Which sequence a token is in is counted once for all heads.
 // CHECK:         linalg.generic {{.+}} ins(%[[STARTS]] : tensor<5xi32>)
-// CHECK:         scf.for %[[H:[a-z0-9_-]+]] = %{{.+}} to %[[HEADS]]
-// CHECK:           tensor.extract_slice %[[X]][0, %[[H]], 0] {{.+}} : tensor<?x3x7xbf16> to tensor<?x7xbf16>
-// CHECK:           tensor.extract %[[STARTS]]
-// CHECK-COUNT-2:   tensor.insert_slice {{.+}} : tensor<?xi32> into tensor<3x?xi32>
-// CHECK:         return
+// CHECK:         linalg.batch_matmul
+// CHECK:         tensor.extract %[[STARTS]]
+// CHECK:         %[[KEPT:[a-z0-9_-]+]]:3 = scf.for %{{.+}} to %[[HEADS]] {{.+}} -> (tensor<3x?xi32>, tensor<3x?xi32>, tensor<3xi32>)
+// CHECK:         %[[NEAREST:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[KEPT]]#0, %{{.+}} : tensor<3x?xi32>, tensor<3x?xi32>)
+// CHECK:         return %[[KEPT]]#1, %[[NEAREST]]
 func.func @select_per_head_ragged(%x: tensor<?x3x7xbf16>, %starts: tensor<5xi32>)
     -> (tensor<3x?xi32>, tensor<3x?xi32>) {
   %s = gist.gram_select %x, 4.0e-1 offsets(%starts : tensor<5xi32>)
@@ -107,13 +114,16 @@ func.func @select_per_head_ragged(%x: tensor<?x3x7xbf16>, %starts: tensor<5xi32>
 // CHECK-LABEL: func @cascade_covering
 // CHECK-SAME:    %[[IDS:[a-z0-9_-]+]]: tensor<?xi32>, %[[COUNT:[a-z0-9_-]+]]: tensor<i32>
 // CHECK-DAG:     %[[THETA:[a-z0-9_-]+]] = arith.constant 7.5{{0*}}e-01 : f32
-// CHECK:         %[[OLD:[a-z0-9_-]+]] = scf.for %{{.+}} -> (tensor<?xi1>)
-// CHECK:           tensor.extract %[[IDS]]
-// CHECK:         %[[KEPT:[a-z0-9_-]+]] = scf.for %{{.+}} -> (tensor<?xi1>)
+// CHECK:         %[[THETAS:[a-z0-9_-]+]] = linalg.fill ins(%[[THETA]] : f32)
+// CHECK-DAG:     %[[LIST:[a-z0-9_-]+]] = tensor.expand_shape %[[IDS]] {{.+}} into tensor<1x?xi32>
+// CHECK-DAG:     %[[SIZE:[a-z0-9_-]+]] = tensor.expand_shape %[[COUNT]] [] {{.+}} into tensor<1xi32>
+// CHECK:         %[[OLD:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[LIST]], %[[SIZE]] : tensor<1x?xi32>, tensor<1xi32>)
+// CHECK:         %[[KEPT:[a-z0-9_-]+]]:3 = scf.for
 // CHECK-NOT:       %[[OLD]]
-// CHECK:           arith.cmpf oge, %{{.+}}, %[[THETA]] : f32
-// CHECK-DAG:     linalg.generic {{.+}} ins(%[[OLD]], %[[KEPT]] : tensor<?xi1>, tensor<?xi1>)
-// CHECK-DAG:     linalg.generic {{.+}} ins(%[[KEPT]], %[[OLD]] : tensor<?xi1>, tensor<?xi1>)
+// CHECK:           %[[BOUND:[a-z0-9_-]+]] = tensor.extract %[[THETAS]]
+// CHECK:           arith.cmpf oge, %{{.+}}, %[[BOUND]] : f32
+// CHECK-DAG:     linalg.generic {{.+}} ins(%[[OLD]], %[[KEPT]]#0 : tensor<1x?xi32>, tensor<1x?xi32>)
+// CHECK-DAG:     linalg.generic {{.+}} ins(%[[KEPT]]#0, %[[OLD]] : tensor<1x?xi32>, tensor<1x?xi32>)
 // CHECK:         return
 func.func @cascade_covering(%x: tensor<?x7xf32>, %ids: tensor<?xi32>,
                             %count: tensor<i32>, %nearest: tensor<?xi32>,
@@ -132,14 +142,15 @@ func.func @cascade_covering(%x: tensor<?x7xf32>, %ids: tensor<?xi32>,
 // Algorithm 1: inherited against earlier inherited, others against what is left
 // of them on both sides. No token is visited in order.
 // CHECK-LABEL: func @cascade_paper
-// CHECK:         %[[OLD:[a-z0-9_-]+]] = scf.for %{{.+}} -> (tensor<?xi1>)
-// CHECK:         %[[REPEATED:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[COS:[a-z0-9_-]+]], %[[OLD]] : tensor<?x?xf32>, tensor<?xi1>)
+// CHECK:         %[[COS:[a-z0-9_-]+]] = linalg.generic {{.+}} outs({{.+}} : tensor<1x?x?xf32>)
+// CHECK:         %[[OLD:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%{{.+}}, %{{.+}} : tensor<1x?xi32>, tensor<1xi32>)
+// CHECK:         %[[REPEATED:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[COS]], %[[OLD]],
 // CHECK:           arith.cmpf oge
 // CHECK:           arith.cmpi slt
 // CHECK:         %[[VALID:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[OLD]], %[[REPEATED]] :
-// CHECK:         %[[COVERED:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[COS]], %[[VALID]] :
+// CHECK:         %[[COVERED:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[COS]], %[[VALID]],
 // CHECK:           arith.cmpf oge
-// CHECK-NOT:       arith.cmpi
+// CHECK-NOT:       arith.cmpi slt
 // CHECK:         linalg.generic {{.+}} ins(%[[OLD]], %[[VALID]], %[[COVERED]] :
 // CHECK:         return
 func.func @cascade_paper(%x: tensor<?x7xf32>, %ids: tensor<?xi32>,

@@ -52,11 +52,6 @@ struct TargetInfo {
   int64_t packColumns, packDepth; ///< operand of that instruction
   bool packUnsigned;              ///< it takes weights without a sign
   MatmulShape integerShape, floatShape;
-  AttentionSteps attention;
-  int64_t rows; ///< rows of a workgroup in kernels on whole rows
-  /// Columns of a workgroup in integer products of one row: few, so that all
-  /// threads finish together.
-  int64_t columnsOfOneRow;
   /// For attention of many queries on f16 or bf16.
   Instruction attentionInstruction = Instruction::Fma;
   /// For 8-bit products of many rows by tiles of AMX; zeros if the target has
@@ -67,6 +62,12 @@ struct TargetInfo {
   Bf16Shape bf16Shape = {};
   /// Blocks that integer products of one row fetch weights ahead of their use.
   int64_t prefetch = 0;
+  // One choice for all targets.
+  AttentionSteps attention = {32, 64};
+  int64_t rows = 4; ///< rows of a workgroup in kernels on whole rows
+  /// Columns of a workgroup in integer products of one row: few, so that all
+  /// threads finish together.
+  int64_t columnsOfOneRow = 32;
 };
 
 using ReportError = llvm::function_ref<void(const llvm::Twine &)>;
