@@ -161,7 +161,11 @@ static Status readMessages(const gist_message *messages, size_t count,
 }
 
 static Status readOptions(const gist_generate_options *options,
+                          const gist_session &session,
                           GenerateOptions &chosen) {
+  chosen.drafter = session.drafter;
+  chosen.grammar = session.grammar;
+  chosen.trie = session.trie;
   gist_generate_options given = options ? *options : gist_generate_options{};
   chosen.maxTokens = given.max_tokens;
   chosen.sampler.temperature = given.temperature;
@@ -460,10 +464,7 @@ gist_code gist_session_generate(gist_session *session, const char *prompt,
     GIST_TRY(checkArray(prompt, prompt_size, 1, "prompt"));
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
-    GIST_TRY(readOptions(options, chosen));
-    chosen.drafter = session->drafter;
-    chosen.grammar = session->grammar;
-    chosen.trie = session->trie;
+    GIST_TRY(readOptions(options, *session, chosen));
     // A text begins once.
     std::vector<int32_t> tokens;
     session->tokenizer->encode(
@@ -489,10 +490,7 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
     GIST_TRY(readMessages(messages, message_count, conversation));
     GIST_TRY(needTokenizer(session->tokenizer));
     GenerateOptions chosen;
-    GIST_TRY(readOptions(options, chosen));
-    chosen.drafter = session->drafter;
-    chosen.grammar = session->grammar;
-    chosen.trie = session->trie;
+    GIST_TRY(readOptions(options, *session, chosen));
     GenerateResult generated;
     GIST_TRY(session->conversation->answer(
         *session->tokenizer, conversation, chosen,

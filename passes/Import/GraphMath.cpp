@@ -221,6 +221,14 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value sum, int64_t count,
       b, arith::AddFOp::create(b, mean, constant(b, epsilon)));
 }
 
+/// x / root, times the scale, of x, the sum of its squares, and the scale.
+static auto normalizeBy(int64_t count, double epsilon) {
+  return [=](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+    Value root = inverseRoot(b, v[1], count, epsilon);
+    return arith::MulFOp::create(b, arith::MulFOp::create(b, v[0], root), v[2]);
+  };
+}
+
 Value GraphBuilder::normWeight(std::string_view name, int64_t size) {
   return weight(name, ".weight", {size},
                 config.normsLessOne ? Stored::LessOne : Stored::AsIs)
@@ -238,12 +246,7 @@ Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
   Value scale = normWeight(name, size);
   Value squares = sum(0, type.getDimSize(0), {{x, {0, 1}}}, square);
   return elementwise(type, {{x, {0, 1}}, {squares, {0}}, {scale, {1}}},
-                     [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-                       Value root =
-                           inverseRoot(b, v[1], size, config.normEpsilon);
-                       return arith::MulFOp::create(
-                           b, arith::MulFOp::create(b, v[0], root), v[2]);
-                     });
+                     normalizeBy(size, config.normEpsilon));
 }
 
 Value GraphBuilder::headNorm(Value heads, std::string_view name) {
@@ -252,13 +255,9 @@ Value GraphBuilder::headNorm(Value heads, std::string_view name) {
   Value scale = normWeight(name, size);
   Value squares =
       sum(3, {0, 1}, type.getShape().drop_back(), {{heads, {0, 1, 2}}}, square);
-  return elementwise(
-      type, {{heads, {0, 1, 2}}, {squares, {0, 1}}, {scale, {2}}},
-      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        Value root = inverseRoot(b, v[1], size, config.normEpsilon);
-        return arith::MulFOp::create(b, arith::MulFOp::create(b, v[0], root),
-                                     v[2]);
-      });
+  return elementwise(type,
+                     {{heads, {0, 1, 2}}, {squares, {0, 1}}, {scale, {2}}},
+                     normalizeBy(size, config.normEpsilon));
 }
 
 /// On heads, because what follows reads heads: kernels do not look through the
@@ -273,13 +272,9 @@ Value GraphBuilder::rowNorm(Value heads, std::string_view name) {
                                         ArrayRef<ReassociationIndices>{{0, 1}});
   Value squares =
       sum(3, {0}, type.getShape().take_front(), {{heads, {0, 1, 2}}}, square);
-  return elementwise(
-      type, {{heads, {0, 1, 2}}, {squares, {0}}, {scale, {1, 2}}},
-      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        Value root = inverseRoot(b, v[1], count * size, config.normEpsilon);
-        return arith::MulFOp::create(b, arith::MulFOp::create(b, v[0], root),
-                                     v[2]);
-      });
+  return elementwise(type,
+                     {{heads, {0, 1, 2}}, {squares, {0}}, {scale, {1, 2}}},
+                     normalizeBy(count * size, config.normEpsilon));
 }
 
 /// In two passes over a row, the mean first: one pass with squares of x would

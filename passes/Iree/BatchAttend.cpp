@@ -276,12 +276,8 @@ struct BatchAttend final : OpRewritePattern<AttendOp> {
 
   LogicalResult matchAndRewrite(AttendOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getOffsets())
-      return rewriter.notifyMatchFailure(op, "the batch is ragged");
-    RankedTensorType queries = op.getQuery().getType();
-    RankedTensorType keys = op.getKey().getType();
-    if (queries.isDynamicDim(1) || keys.isDynamicDim(1) || keys.isDynamicDim(2))
-      return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
+    if (!canBatch(op))
+      return rewriter.notifyMatchFailure(op, "ragged, or of unknown heads");
     ValueBuilder b(op.getLoc(), rewriter);
     Value nearest = createNearest(b, op);
     if (op.getMode() == AttendMode::Copy)

@@ -27,6 +27,14 @@ mlir::Value attendInBatches(ValueBuilder &b, mlir::Value query,
                             mlir::Value keys, mlir::Value values,
                             llvm::function_ref<mlir::Value(mlir::Value)> mask);
 
+/// Whether attention can be batches: not ragged, with heads of known number and
+/// size.
+template <typename OpTy> bool canBatch(OpTy op) {
+  mlir::RankedTensorType keys = op.getKey().getType();
+  return !op.getOffsets() && !op.getQuery().getType().isDynamicDim(1) &&
+         !keys.isDynamicDim(1) && !keys.isDynamicDim(2);
+}
+
 /// The ops that `isWanted` names, but for those in kernels, which have code
 /// already.
 llvm::SmallVector<mlir::Operation *>

@@ -72,6 +72,19 @@ struct EncodeState {
   std::vector<std::string_view> parts;
   std::vector<std::string_view> words;
   bool atStart = false; ///< The text at hand begins the whole text.
+
+  /// Appends the ids of `words`, by `encode` where they are not known yet.
+  template <typename Encode> void encodeWords(Encode encode) {
+    for (std::string_view word : words) {
+      if (const std::vector<int32_t> *known = cache.find(word)) {
+        ids.insert(ids.end(), known->begin(), known->end());
+        continue;
+      }
+      size_t before = ids.size();
+      encode(word);
+      cache.insert(word, std::span(ids).subspan(before));
+    }
+  }
 };
 } // namespace
 
@@ -324,15 +337,8 @@ void Tokenizer::Impl::encodeWords(std::string_view text,
   case TokenizerModel::WordPiece:
     state.words.clear();
     splitBertWords(text, state.words);
-    for (std::string_view word : state.words) {
-      if (const std::vector<int32_t> *known = state.cache.find(word)) {
-        state.ids.insert(state.ids.end(), known->begin(), known->end());
-        continue;
-      }
-      size_t before = state.ids.size();
-      wordPiece.encode(word, state.ids);
-      state.cache.insert(word, std::span(state.ids).subspan(before));
-    }
+    state.encodeWords(
+        [&](std::string_view word) { wordPiece.encode(word, state.ids); });
     break;
   case TokenizerModel::Alphabet:
     encodeAlphabet(text, state);
@@ -379,15 +385,9 @@ void Tokenizer::Impl::encodeBytes(std::string_view text,
 }
 
 void Tokenizer::Impl::encodeBpeWords(EncodeState &state) const {
-  for (std::string_view word : state.words) {
-    if (const std::vector<int32_t> *known = state.cache.find(word)) {
-      state.ids.insert(state.ids.end(), known->begin(), known->end());
-      continue;
-    }
-    size_t before = state.ids.size();
+  state.encodeWords([&](std::string_view word) {
     bpe.encode(word, state.workspace, state.ids);
-    state.cache.insert(word, std::span(state.ids).subspan(before));
-  }
+  });
 }
 
 /// Entries of the vocabulary where they stand; between them, each run without

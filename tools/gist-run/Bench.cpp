@@ -422,11 +422,9 @@ void run::addBench(CLI::App &app, Action &action) {
           "one token")
       ->needs("--streams");
   addDraftOptions(*command, options->draft);
-  command
-      ->add_option("-f,--text", options->text,
-                   "Use the tokens of this text; how much work a plan leaves "
-                   "depends on them. Default: tokens drawn at random")
-      ->type_name("FILE");
+  addSetting(*command, "-f,--text", options->text, "FILE",
+             "Use the tokens of this text; how much work a plan leaves "
+             "depends on them. Default: tokens drawn at random");
   addSetting(*command, "-r,--repetitions", options->repetitions, "N",
              "Timed runs of each test, after one that is not counted")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}));
@@ -441,12 +439,9 @@ void run::addBench(CLI::App &app, Action &action) {
   command->add_flag("--random-weights", options->randomWeights,
                     "MODULE is the config.json of a model; compile it for this "
                     "run, with random weights");
-  command
-      ->add_option(
-          "--compiler", options->compiler,
-          "The program that compiles it; without this option gist-compile "
-          "beside gist-run, or in PATH")
-      ->type_name("PATH");
+  addSetting(*command, "--compiler", options->compiler, "PATH",
+             "The program that compiles it; without this option gist-compile "
+             "beside gist-run, or in PATH");
   command->footer(
       "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
       "Many at once: gist-run bench smollm2.gist --streams 1,16 -p 128 -n 64\n"

@@ -197,10 +197,8 @@ void run::addCall(CLI::App &app, Action &action) {
       ->type_name("NAME=FILE")
       ->expected(1)
       ->take_all();
-  command
-      ->add_option("-f,--text", options->text,
-                   "Text whose tokens are the input 'tokens'")
-      ->type_name("FILE");
+  addSetting(*command, "-f,--text", options->text, "FILE",
+             "Text whose tokens are the input 'tokens'");
   command
       ->add_option("--max-tokens", options->maxTokens,
                    "Use the first N tokens of the text; 0: all")

@@ -220,8 +220,7 @@ void run::addChat(CLI::App &app, Action &action) {
   addSamplerOptions(*command, options->generate.sampler);
   addGrammarOptions(*command, options->generate);
   addDraftOptions(*command, options->draft);
-  command->add_option("--system", options->system, "System message")
-      ->type_name("TEXT");
+  addSetting(*command, "--system", options->system, "TEXT", "System message");
   command->add_flag("--stats", options->stats,
                     "Print speed and memory after every answer");
   command->footer("Lines from a pipe work too: printf 'Hello\\n' | gist-run "

@@ -147,15 +147,11 @@ void run::addEmbed(CLI::App &app, Action &action) {
   addModelOptions(*command, options->model);
   command->add_option("texts", options->texts, "Texts to embed")
       ->type_name("TEXT");
-  command
-      ->add_option("-f,--file", options->file,
-                   "Embed every line of FILE; - for standard input")
-      ->type_name("FILE");
-  command
-      ->add_option("--similarity", options->query,
-                   "Print the texts by cosine similarity to TEXT instead of "
-                   "their vectors")
-      ->type_name("TEXT");
+  addSetting(*command, "-f,--file", options->file, "FILE",
+             "Embed every line of FILE; - for standard input");
+  addSetting(*command, "--similarity", options->query, "TEXT",
+             "Print the texts by cosine similarity to TEXT instead of "
+             "their vectors");
   command->add_flag("--normalize", options->normalize,
                     "Scale vectors to length 1");
   command->add_flag("--json", options->json, "Print JSON");

@@ -394,11 +394,9 @@ void run::addEval(CLI::App &app, Action &action) {
               "another module");
   auto others = std::make_shared<OtherOptions>();
   addModelOptions(*command, options->model);
-  command
-      ->add_option("-f,--text", options->text,
-                   "Text file to predict; - for standard input. With --tasks "
-                   "its sentences are what answers are hidden in")
-      ->type_name("FILE");
+  addSetting(*command, "-f,--text", options->text, "FILE",
+             "Text file to predict; - for standard input. With --tasks "
+             "its sentences are what answers are hidden in");
   addSetting(*command, "--window", options->window, "N",
              "Tokens the model sees at once")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30));

@@ -224,19 +224,15 @@ void run::addTaskOptions(CLI::App &command, TaskOptions &options) {
   addSetting(command, "--length", options.samples.length, "N",
              "Tokens of a sample with its answer")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30));
-  command
-      .add_option("--confidence", options.confidence,
-                  "Of the intervals: Wilson's of shares, Student's of means")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->capture_default_str();
+  addSetting(command, "--confidence", options.confidence,
+             "Of the intervals: Wilson's of shares, Student's of means")
+      ->check(CLI::Range(0.5, 0.9999));
   command
       .add_option("--seconds", options.seconds,
                   "Ask no more after this time; 0: no limit. Samples of all "
                   "tasks take turns, so each task has about as many")
       ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--write-samples", options.written,
-                  "Write the samples to FILE, one line of JSON each, and ask "
-                  "no model")
-      ->type_name("FILE");
+  addSetting(command, "--write-samples", options.written, "FILE",
+             "Write the samples to FILE, one line of JSON each, and ask "
+             "no model");
 }

@@ -101,10 +101,8 @@ void run::addGenerate(CLI::App &app, Action &action) {
   addModelOptions(*command, options->model);
   auto *prompt = command->add_option("-p,--prompt", options->prompt,
                                      "The text to continue");
-  auto *file = command
-                   ->add_option("-f,--file", options->file,
-                                "Read the text from FILE; - for standard input")
-                   ->type_name("FILE")
+  auto *file = addSetting(*command, "-f,--file", options->file, "FILE",
+                          "Read the text from FILE; - for standard input")
                    ->excludes(prompt);
   addSetting(*command, "-n,--max-tokens,--n-predict",
              options->generate.maxTokens, "N",
@@ -128,10 +126,8 @@ void run::addGenerate(CLI::App &app, Action &action) {
   addDraftOptions(*command, options->draft);
   command->add_flag("--chat", options->asChat,
                     "Put the prompt into the model's chat template");
-  command
-      ->add_option("--system", options->system,
-                   "System message for the chat template")
-      ->type_name("TEXT");
+  addSetting(*command, "--system", options->system, "TEXT",
+             "System message for the chat template");
   command->add_flag("--ignore-end", options->generate.ignoreEnd,
                     "Go on when the model ends its text");
   command->add_flag("--show-special", options->generate.showSpecial,

@@ -576,10 +576,8 @@ void run::addSelftest(CLI::App &app, Action &action) {
           "number of kernels that an entry runs")
       ->type_name("X")
       ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--seed", options->seed,
-                   "The same seed gives the same inputs")
-      ->capture_default_str();
+  addSetting(*command, "--seed", options->seed,
+             "The same seed gives the same inputs");
   command->footer("The error of a row is the length of the difference divided "
                   "by that of the CPU's row; integers must be equal. Kernels "
                   "round independently, so that squares of errors add up.\n"

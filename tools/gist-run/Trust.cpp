@@ -57,12 +57,10 @@ void run::addTrust(CLI::App &app, Action &action) {
   auto *modules = command->add_option("module", options->paths, "Module files")
                       ->type_name("MODULE");
   auto *list =
-      command
-          ->add_option("--list", options->list,
-                       "Trust all modules of FILE, whose lines begin with "
-                       "fingerprints, as this command prints them: for modules "
-                       "of your own builds; - for standard input")
-          ->type_name("FILE");
+      addSetting(*command, "--list", options->list, "FILE",
+                 "Trust all modules of FILE, whose lines begin with "
+                 "fingerprints, as this command prints them: for modules "
+                 "of your own builds; - for standard input");
   command->add_flag("--system", options->system,
                     "For all users of this machine, in /etc/gist/trusted: for "
                     "administrators");

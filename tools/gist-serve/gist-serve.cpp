@@ -241,11 +241,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
       "On GPUs, run a sequence that is alone by the faster kernels of "
       "one token; they round differently, so that a text may depend on "
       "which other requests were served meanwhile");
-  app.add_option("--draft", options.settings.draft,
-                 "Guess tokens of a sequence that is alone, so that its text "
-                 "comes faster: 'lookup' in the text so far, or a module of a "
-                 "smaller model with the same tokenizer")
-      ->type_name("lookup|MODULE");
+  addSetting(app, "--draft", options.settings.draft, "lookup|MODULE",
+             "Guess tokens of a sequence that is alone, so that its text "
+             "comes faster: 'lookup' in the text so far, or a module of a "
+             "smaller model with the same tokenizer");
   addSetting(app, "--draft-tokens", options.settings.pool.draftTokens, "N",
              "Tokens that are guessed each time, at most 15; 0: as many as "
              "are worth it");
@@ -263,14 +262,12 @@ static void addServerOptions(CLI::App &app, Options &options) {
              "has");
   addSetting(app, "--port", options.port, "N", "Port; 0: any that is free")
       ->check(CLI::Range(0, 65535));
-  app.add_option("--api-key", options.key,
-                 "Answer only requests with this key. Other users of this "
-                 "machine can read command lines: --api-key-file and the "
-                 "variable GIST_API_KEY are for keys that matter")
-      ->type_name("KEY");
-  app.add_option("--api-key-file", options.keyFile,
-                 "Answer only requests with a key of this file: one a line")
-      ->type_name("FILE");
+  addSetting(app, "--api-key", options.key, "KEY",
+             "Answer only requests with this key. Other users of this "
+             "machine can read command lines: --api-key-file and the "
+             "variable GIST_API_KEY are for keys that matter");
+  addSetting(app, "--api-key-file", options.keyFile, "FILE",
+             "Answer only requests with a key of this file: one a line");
   addSetting(app, "--queue", options.engine.waiting, "N",
              "Requests that wait for their turn at most; more get 429")
       ->check(CLI::Range(1, 65536));

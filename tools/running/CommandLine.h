@@ -26,13 +26,16 @@ int runCommandLine(
     const std::function<void(CLI::App &app, Action &action)> &describe);
 
 /// Adds an option whose help shows the value that it has without it. `type` is
-/// what the help calls its argument.
+/// what the help calls its argument; without it, the kind of number.
+template <typename T>
+CLI::Option *addSetting(CLI::App &command, const char *names, T &value,
+                        const char *help) {
+  return command.add_option(names, value, help)->capture_default_str();
+}
 template <typename T>
 CLI::Option *addSetting(CLI::App &command, const char *names, T &value,
                         const char *type, const char *help) {
-  return command.add_option(names, value, help)
-      ->type_name(type)
-      ->capture_default_str();
+  return addSetting(command, names, value, help)->type_name(type);
 }
 
 } // namespace gist

@@ -13,12 +13,10 @@ using namespace gist;
 using namespace gist::run;
 
 void run::addDraftOptions(CLI::App &command, DraftOptions &options) {
-  command
-      .add_option("--draft", options.draft,
-                  "Guess tokens, so that the same text comes faster: 'lookup' "
-                  "in the text so far, or a module of a smaller model with the "
-                  "same tokenizer")
-      ->type_name("lookup|MODULE");
+  addSetting(command, "--draft", options.draft, "lookup|MODULE",
+             "Guess tokens, so that the same text comes faster: 'lookup' "
+             "in the text so far, or a module of a smaller model with the "
+             "same tokenizer");
   addSetting(command, "--draft-tokens", options.tokens, "N",
              "Tokens that are guessed each time, at most 15; 0: as many "
              "as are worth it");

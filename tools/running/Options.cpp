@@ -53,16 +53,12 @@ DeviceOptions DriverOptions::forKind(const std::string &kind) const {
 }
 
 void run::addDriverOptions(CLI::App &command, DriverOptions &options) {
-  command
-      .add_option("--hip-library", options.hipLibrary,
-                  "AMD's driver; without this option libamdhip64.so is looked "
-                  "for")
-      ->type_name("PATH");
-  command
-      .add_option("--cuda-library", options.cudaLibrary,
-                  "NVIDIA's driver; without this option libcuda.so.1 is looked "
-                  "for")
-      ->type_name("PATH");
+  addSetting(command, "--hip-library", options.hipLibrary, "PATH",
+             "AMD's driver; without this option libamdhip64.so is looked "
+             "for");
+  addSetting(command, "--cuda-library", options.cudaLibrary, "PATH",
+             "NVIDIA's driver; without this option libcuda.so.1 is looked "
+             "for");
 }
 
 /// Threads that share a core wait for one another.
@@ -110,11 +106,9 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
              "it; 0: the module's default");
   addSetting(command, "--chunk", options.chunk, "N",
              "Tokens per prefill call; 0: the module's choice");
-  command
-      .add_option("--trace", options.trace,
-                  "Write the time of every command to FILE, for "
-                  "ui.perfetto.dev or chrome://tracing (slows the run)")
-      ->type_name("FILE");
+  addSetting(command, "--trace", options.trace, "FILE",
+             "Write the time of every command to FILE, for "
+             "ui.perfetto.dev or chrome://tracing (slows the run)");
   command.add_flag("--profile", options.profile,
                    "Print where the time went, by kind of command (slows the "
                    "run)");
@@ -136,42 +130,30 @@ static LogitBias parseBias(const std::string &text) {
 }
 
 void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
-  command
-      .add_option("--temperature,--temp", options.temperature,
-                  "0: always the most likely token; 1: as the model says; "
-                  "higher: more random")
-      ->capture_default_str();
+  addSetting(command, "--temperature,--temp", options.temperature,
+             "0: always the most likely token; 1: as the model says; "
+             "higher: more random");
   addSetting(command, "--top-k", options.topK, "K",
              "Choose among the K most likely tokens; 0: all");
-  command
-      .add_option("--top-p", options.topP,
-                  "Choose among the most likely tokens that together have this "
-                  "probability")
-      ->capture_default_str();
-  command
-      .add_option("--min-p", options.minP,
-                  "Choose among tokens at least this likely, relative to the "
-                  "most likely one")
-      ->capture_default_str();
-  command
-      .add_option("--repeat-penalty", options.repeatPenalty,
-                  "Make tokens of the last --repeat-window tokens less likely: "
-                  "divide their logits by this where positive, else multiply; "
-                  "1: off")
-      ->capture_default_str();
+  addSetting(command, "--top-p", options.topP,
+             "Choose among the most likely tokens that together have this "
+             "probability");
+  addSetting(command, "--min-p", options.minP,
+             "Choose among tokens at least this likely, relative to the "
+             "most likely one");
+  addSetting(command, "--repeat-penalty", options.repeatPenalty,
+             "Make tokens of the last --repeat-window tokens less likely: "
+             "divide their logits by this where positive, else multiply; "
+             "1: off");
   addSetting(command, "--repeat-window,--repeat-last-n", options.repeatWindow,
              "N",
              "How many of the last tokens --repeat-penalty looks at, those "
              "of the prompt included");
-  command
-      .add_option("--presence-penalty", options.presencePenalty,
-                  "Take this from the logits of tokens that the answer has")
-      ->capture_default_str();
-  command
-      .add_option("--frequency-penalty", options.frequencyPenalty,
-                  "Take this from the logits of tokens for each time that the "
-                  "answer has them")
-      ->capture_default_str();
+  addSetting(command, "--presence-penalty", options.presencePenalty,
+             "Take this from the logits of tokens that the answer has");
+  addSetting(command, "--frequency-penalty", options.frequencyPenalty,
+             "Take this from the logits of tokens for each time that the "
+             "answer has them");
   command
       .add_option_function<std::vector<std::string>>(
           "--logit-bias",

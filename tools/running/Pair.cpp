@@ -7,24 +7,20 @@
 
 #include "tools/running/Pair.h"
 
-#include "CLI/CLI.hpp"
+#include "tools/running/CommandLine.h"
 
 using namespace gist;
 using namespace gist::run;
 
 void run::addAgainstOptions(CLI::App &command, AgainstOptions &options) {
-  command
-      .add_option("--against", options.path,
-                  "Compare with this module: perplexity ratio, equal most "
-                  "likely tokens, KL divergence of this module from it, "
-                  "likelihood of right answers")
-      ->type_name("MODULE");
-  command
-      .add_option("--against-device", options.device,
-                  "Where the other module runs, or without --against this "
-                  "one, for example to compare a GPU with the CPU; default: "
-                  "the same device")
-      ->type_name("KIND");
+  addSetting(command, "--against", options.path, "MODULE",
+             "Compare with this module: perplexity ratio, equal most "
+             "likely tokens, KL divergence of this module from it, "
+             "likelihood of right answers");
+  addSetting(command, "--against-device", options.device, "KIND",
+             "Where the other module runs, or without --against this "
+             "one, for example to compare a GPU with the CPU; default: "
+             "the same device");
 }
 
 Status run::openAgainst(const AgainstOptions &options,

@@ -41,6 +41,16 @@ static Value transposeTo(OpBuilder &b, Location location, Value value,
       ->getResult(0);
 }
 
+/// The type of `op` may know more sizes than `value` has.
+static void replaceByTranspose(PatternRewriter &rewriter, Operation *op,
+                               Value value, ArrayRef<int64_t> order) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Value result = transposeTo(rewriter, op->getLoc(), value, type, order);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(rewriter, op->getLoc(), type, result);
+  rewriter.replaceOp(op, result);
+}
+
 namespace {
 /// slice(transpose(x)) = transpose(slice(x))
 struct SinkBelowSlice final : OpRewritePattern<tensor::ExtractSliceOp> {
@@ -61,12 +71,7 @@ struct SinkBelowSlice final : OpRewritePattern<tensor::ExtractSliceOp> {
     }
     Value slice = tensor::ExtractSliceOp::create(
         rewriter, op.getLoc(), transpose.getInput(), offsets, sizes, strides);
-    Value result =
-        transposeTo(rewriter, op.getLoc(), slice, op.getType(), order);
-    if (result.getType() != op.getType())
-      result =
-          tensor::CastOp::create(rewriter, op.getLoc(), op.getType(), result);
-    rewriter.replaceOp(op, result);
+    replaceByTranspose(rewriter, op, slice, order);
     return success();
   }
 };
@@ -89,12 +94,7 @@ struct SinkBelowConcat final : OpRewritePattern<tensor::ConcatOp> {
     auto joined = tensor::ConcatOp::create(
         rewriter, op.getLoc(), static_cast<int64_t>(order[op.getDim()]),
         inputs);
-    Value result =
-        transposeTo(rewriter, op.getLoc(), joined, op.getResultType(), order);
-    if (result.getType() != op.getType())
-      result =
-          tensor::CastOp::create(rewriter, op.getLoc(), op.getType(), result);
-    rewriter.replaceOp(op, result);
+    replaceByTranspose(rewriter, op, joined, order);
     return success();
   }
 };
