@@ -91,6 +91,31 @@ Status Batch::submit() {
   return device.replay(*recorded.recording);
 }
 
+Status Batch::submitTimed(const CommandList &list,
+                          const std::vector<Launch> &launches) {
+  if (!profile)
+    return device.submit(list, nullptr);
+  std::vector<CommandTime> times;
+  GIST_TRY(device.submit(list, &times));
+  const std::vector<CommandSpec> &commands = plan.entry().commands;
+  // Draws come last, and are of another entry.
+  for (size_t i = 0; i < std::min(times.size(), launches.size()); ++i) {
+    const auto &[command, scope, isShared] = launches[i];
+    double flops = 0, bytes = 0;
+    for (size_t at = scope; at < (isShared ? 1 + numPieces : scope + 1); ++at)
+      for (auto [expr, sum] : {std::pair(commands[command].flops, &flops),
+                               std::pair(commands[command].bytes, &bytes)}) {
+        int64_t value = 0;
+        if (expr != kNone)
+          GIST_TRY(scopes[at].symbols.get(expr, value));
+        *sum += static_cast<double>(value);
+      }
+    profile->add(plan.module().spec(), plan.entry(), command, times[i], flops,
+                 bytes);
+  }
+  return {};
+}
+
 /// Moves the rows of later ranges behind those of the first. Rows go down, and
 /// those of one copy do not overlap where they come from.
 Status Batch::gather(std::span<const RowRange> wanted) {
@@ -136,9 +161,11 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   launchCount += list.commands.size() + lateList.commands.size();
   if (split) {
     // A sequence ends its prompt in this step, so this list does not repeat.
-    GIST_TRY(device.submit(list, nullptr));
+    GIST_TRY(submitTimed(list, launched));
     GIST_TRY(gather(wanted));
-    GIST_TRY(device.submit(lateList, nullptr));
+    GIST_TRY(submitTimed(lateList, lateLaunched));
+  } else if (profile) {
+    GIST_TRY(submitTimed(list, launched));
   } else {
     GIST_TRY(submit());
   }

@@ -22,6 +22,7 @@
 
 #include "runtime/session/BatchPlan.h"
 #include "runtime/session/Binding.h"
+#include "runtime/session/Profile.h"
 #include "runtime/session/Sampler.h"
 
 #include <map>
@@ -92,6 +93,10 @@ public:
   /// The token of a draw; negative where none could be chosen.
   int32_t drawn(size_t number) const { return drawnTokens[number]; }
 
+  /// Notes when each launch of a step ran, but for draws; null: does not. A
+  /// step then takes longer, because nothing is replayed.
+  void setProfile(Profile *to) { profile = to; }
+
   /// Launches of all steps so far.
   uint64_t launches() const { return launchCount; }
 
@@ -110,6 +115,12 @@ private:
     DeviceAddress arena = 0;
     uint64_t arenaSize = 0;
     const std::vector<MemoryMap::Range> *state = nullptr;
+  };
+  /// Which command of the entry a launch is of, and its scope; of a shared
+  /// launch the first scope.
+  struct Launch {
+    size_t command, scope;
+    bool isShared = false;
   };
   /// A list that ran, how often, and its recording once it came often enough.
   struct Recorded {
@@ -152,6 +163,8 @@ private:
   Status upload(const std::vector<Word> &words, const DeviceMemory &to,
                 std::vector<Word> &uploaded);
   Status submit();
+  Status submitTimed(const CommandList &list,
+                     const std::vector<Launch> &launches);
   Status readLogits(std::span<const RowRange> wanted);
   Status readDrawn(size_t count);
 
@@ -168,6 +181,7 @@ private:
   std::vector<bool> waitsForEverything;     ///< per launch
   /// The launches of a step; late ones apart where rows move before them.
   CommandList list, lateList;
+  std::vector<Launch> launched, lateLaunched; ///< for each of theirs
   /// What they were made for; empty after an error.
   std::vector<BatchPiece> madePieces;
   std::vector<RowRange> madeWanted;
@@ -196,6 +210,7 @@ private:
   std::vector<int32_t> drawnTokens;
   std::vector<Recorded> recordings; ///< the last used first
   uint64_t launchCount = 0;
+  Profile *profile = nullptr;
   std::vector<float> downloaded;
   const float *firstLogits = nullptr;
 };

@@ -227,6 +227,7 @@ Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
   GIST_TRY(bindArguments(command, plan.command(number).kind, scopeNumber,
                          to.args.data() + bound.firstArg));
   to.commands.push_back(bound);
+  (&to == &list ? launched : lateLaunched).push_back({number, scopeNumber});
   return {};
 }
 
@@ -250,6 +251,7 @@ Status Batch::addSharedLaunch(size_t number, size_t place) {
   }
   list.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
   list.commands.push_back(bound);
+  launched.push_back({number, 1 + firstShared, /*isShared=*/true});
   return {};
 }
 
@@ -348,6 +350,8 @@ Status Batch::makeLists(std::span<const BatchPiece> pieces,
     each->commands.clear();
     each->args.clear();
   }
+  launched.clear();
+  lateLaunched.clear();
   size_t place = 0;
   for (uint32_t i : plan.early()) {
     bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;

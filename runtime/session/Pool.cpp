@@ -231,6 +231,7 @@ Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
   GIST_TRY(Batch::create(*source, entry,
                          source->findEntry(kEntryPrefill, target), target,
                          device, *code, map, limits, batch));
+  batch->setProfile(options.profile);
   GIST_TRY(PromptBulk::create(source->spec().model, bulk));
   const EntrySpec *read = source->findEntry(kEntryRead, target);
   if (!bulk.first || !read)
@@ -238,8 +239,10 @@ Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
   limits.pieces = most;
   limits.rows = chunkTokens;
   limits.wanted = 0;
-  return Batch::create(*source, *read, nullptr, target, device, *code, map,
-                       limits, bulkBatch);
+  GIST_TRY(Batch::create(*source, *read, nullptr, target, device, *code, map,
+                         limits, bulkBatch));
+  bulkBatch->setProfile(options.profile);
+  return {};
 }
 
 Status PoolOfSequences::chooseMemory() {

@@ -34,6 +34,8 @@
 
 namespace gist {
 
+class Profile;
+
 struct PoolOptions {
   /// Tokens that one sequence may hold at most, prompt and answer; 0: the
   /// module's default.
@@ -55,6 +57,9 @@ struct PoolOptions {
   /// draws its tokens: faster, but they round differently from kernels of many
   /// rows, so that its text may depend on which other sequences ran meanwhile.
   bool fastAlone = false;
+  /// Notes when commands ran, but for those of a sequence that is alone with
+  /// `fastAlone`; null: does not.
+  Profile *profile = nullptr;
   /// As in SessionOptions: runs code of a module that is not known here.
   bool trust = false;
   /// Guesses tokens of a sequence that is alone, so that its text, which is the

@@ -454,10 +454,12 @@ void run::addBench(CLI::App &app, Action &action) {
     if (!options->compiler.empty() && !options->randomWeights)
       throw CLI::ValidationError("--compiler", "is for --random-weights");
     if (!options->streams.empty() &&
-        (!options->text.empty() || options->model.profile ||
-         !options->model.trace.empty() || options->format == "csv"))
-      throw CLI::ValidationError("--streams",
-                                 "takes no text, no profile and no csv");
+        (!options->text.empty() || options->format == "csv"))
+      throw CLI::ValidationError("--streams", "takes no text and no csv");
+    if (options->fastAlone &&
+        (options->model.profile || !options->model.trace.empty()))
+      throw CLI::ValidationError(
+          "--fast-alone", "takes no profile: it would miss what is alone");
     if (!options->streams.empty() &&
         (options->prefill.size() != 1 || options->prefill[0] == 0 ||
          options->decode.size() != 1 || options->decode[0] == 0))

@@ -219,6 +219,10 @@ Status run::benchStreams(ModelOptions model, const StreamOptions &options) {
   pooled.fastAlone = options.fastAlone;
   pooled.sequences =
       *std::max_element(options.streams.begin(), options.streams.end());
+  Profile profile;
+  profile.keepEvents(!model.trace.empty());
+  if (model.profile || !model.trace.empty())
+    pooled.profile = &profile;
   // One pool for all tests: weights are made or brought to a card once.
   std::unique_ptr<Pool> pool;
   GIST_TRY(Pool::create(module, *device, pooled, pool).in(model.path));
@@ -229,5 +233,5 @@ Status run::benchStreams(ModelOptions model, const StreamOptions &options) {
                  .in(std::to_string(streams) + " streams"));
   (options.format == "json" ? printJson : printText)(*module, *device, options,
                                                      pool->chunk(), rows);
-  return {};
+  return finishProfile(model, *device, profile);
 }

@@ -272,15 +272,20 @@ Status Runner::openWithTokenizer(const ModelOptions &chosen) {
 }
 
 /// Limits are measured only for a profile: that takes time.
-Status Runner::finish() const {
+Status run::finishProfile(const ModelOptions &options, Device &device,
+                          const Profile &profile) {
   if (options.profile) {
     DeviceLimits limits;
-    GIST_TRY(device->measureLimits(limits));
+    GIST_TRY(device.measureLimits(limits));
     printProfile(profile, limits);
   }
   if (!options.trace.empty())
     GIST_TRY(profile.writeTrace(options.trace));
   return {};
+}
+
+Status Runner::finish() const {
+  return finishProfile(options, *device, profile);
 }
 
 Status run::readText(const std::string &path, std::string &text) {

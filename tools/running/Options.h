@@ -74,6 +74,10 @@ Status chooseSeed(const CLI::App &command, SamplerOptions &options);
 /// file at once, so that a mistake in it is found before anything else.
 void addGrammarOptions(CLI::App &command, GenerateOptions &options);
 
+/// Writes the trace and prints the profile where that was asked for.
+Status finishProfile(const ModelOptions &options, Device &device,
+                     const Profile &profile);
+
 /// A model ready to run.
 class Runner {
 public:
@@ -81,7 +85,7 @@ public:
   /// The same, for commands that read or write text.
   Status openWithTokenizer(const ModelOptions &options);
 
-  /// Writes the trace and prints the profile where that was asked for.
+  /// finishProfile.
   Status finish() const;
 
   /// The module's file.
