@@ -150,11 +150,8 @@ Status AutoPlan::readModel() {
 
 /// Refuses a folder of another model or of other settings.
 Status AutoPlan::checkFolder() {
+  GIST_TRY(makeFolder(options.folder));
   std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error)
-    return Status::error(Code::Io, "%s: %s", options.folder.c_str(),
-                         error.message().c_str());
   // The time stands for the content, which would take long to hash.
   auto time = fs::last_write_time(options.model, error);
   Json settings = {{"gist_auto", 1},
@@ -220,11 +217,7 @@ Status AutoPlan::writeMixed() {
 
 Status AutoPlan::prepare() {
   GIST_TRY(readModel());
-  if (!targetOfDevice(options.device))
-    return Status::error(Code::BadArgument,
-                         "there is no device '%s'; expected cpu, hip or cuda",
-                         options.device.c_str());
-  GIST_TRY(findCompiler(options.compiler));
+  GIST_TRY(findCompiler(options.device, options.compiler));
   if (options.folder.empty())
     options.folder = fs::path(options.model).stem().string() + "-plan";
   GIST_TRY(checkFolder());

@@ -23,7 +23,6 @@
 
 using namespace gist;
 using namespace gist::plan;
-namespace fs = std::filesystem;
 
 /// All texts of this program that plans are judged by, in one: together they
 /// are longer than most contexts.
@@ -36,19 +35,14 @@ static Status writeHeldOut(const std::string &path) {
 }
 
 static Status runCompare(SideBySideOptions options) {
-  if (!targetOfDevice(options.device))
-    return Status::error(Code::BadArgument,
-                         "there is no device '%s'; expected cpu, hip or cuda",
-                         options.device.c_str());
   PlanFile plan;
   GIST_TRY(readPlanFile(options.plan, plan));
   GIST_TRY(readPromise(plan, options.promise).in(options.plan + ": contract"));
-  GIST_TRY(findCompiler(options.compiler));
-  std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error)
-    return Status::error(Code::Io, "%s: %s", options.folder.c_str(),
-                         error.message().c_str());
+  GIST_TRY(findCompiler(options.device, options.compiler));
+  GIST_TRY(makeFolder(options.folder));
+  // One that is there may be of another model or context.
+  std::error_code ignored;
+  std::filesystem::remove(options.folder + "/dense.gist", ignored);
   options.tokens = options.context;
   if (options.texts.empty()) {
     constexpr int64_t kTokensOfTexts = 8192;

@@ -73,6 +73,8 @@ private:
                 const TaskTerms &tasks, const std::string &output);
   /// What the plan that was written saves of a prompt's time.
   Status measureSpeed(const std::string &output, PromptSpeed &speed);
+  Status writeMapsOf(const std::string &output) const;
+  /// Writes the plan, whose maps are written.
   Status write(const Promise &promise, const Json &measured,
                const std::string &output) const;
 
@@ -238,20 +240,25 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
   return {};
 }
 
-/// The plan's file and that of its maps.
-Status DepthsCommand::write(const Promise &promise, const Json &measured,
-                            const std::string &output) const {
-  std::filesystem::path file = output;
-  file.replace_extension(".maps.safetensors");
+/// The file of maps beside a plan.
+static std::filesystem::path mapsOf(std::filesystem::path output) {
+  return output.replace_extension(".maps.safetensors");
+}
+
+Status DepthsCommand::writeMapsOf(const std::string &output) const {
   const ModuleSpec &spec = model.getSession().module().spec();
   auto hash = spec.model.properties.find(kWeightsProperty);
   uint64_t value = 0;
   if (hash != spec.model.properties.end())
     std::from_chars(hash->second.data(),
                     hash->second.data() + hash->second.size(), value, 16);
-  GIST_TRY(writeMaps(file.string(), value, found.maps));
+  return writeMaps(mapsOf(output).string(), value, found.maps);
+}
+
+Status DepthsCommand::write(const Promise &promise, const Json &measured,
+                            const std::string &output) const {
   DepthPlan plan = found.plan;
-  plan.maps = file.filename().string();
+  plan.maps = mapsOf(output).filename().string();
   Json contract = {{"quality", promise.perplexity},
                    {"recall", promise.recall},
                    {"tasks", promise.tasks},
@@ -296,6 +303,7 @@ Status DepthsCommand::run() {
   if (given.depths.thinForAll) {
     std::printf("fitted, and not judged: thin layers are for written tokens "
                 "too; `gist-run eval` measures a module with this plan\n");
+    GIST_TRY(writeMapsOf(options.output));
     return write(options.planner.promise, Json::object(), options.output);
   }
   GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
@@ -381,6 +389,7 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
   // Written before it is measured, to be followed at every length: what
   // compiles is the file.
   found.plan.least = {{options.model.device, 1}};
+  GIST_TRY(writeMapsOf(output));
   GIST_TRY(write(promise, contract, output));
   PromptSpeed speed;
   GIST_TRY(measureSpeed(output, speed));

@@ -273,7 +273,11 @@ Status Comparer::run(json &result) {
   return {};
 }
 
-Status plan::findCompiler(std::string &compiler) {
+Status plan::findCompiler(const std::string &device, std::string &compiler) {
+  if (!targetOfDevice(device))
+    return Status::error(Code::BadArgument,
+                         "there is no device '%s'; expected cpu, hip or cuda",
+                         device.c_str());
   if (!compiler.empty())
     return {};
   Status found = run::findProgram("gist-compile", "--compiler", compiler);
@@ -283,6 +287,14 @@ Status plan::findCompiler(std::string &compiler) {
                                     "model, and it is in the component "
                                     "'compiler' of Gist",
                                     found.text.c_str());
+}
+
+Status plan::makeFolder(const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? Status::error(Code::Io, "%s: %s", path.c_str(),
+                               error.message().c_str())
+               : Status();
 }
 
 Status plan::compileModel(const SideBySideOptions &options,

@@ -34,8 +34,12 @@ struct SideBySideOptions {
   Promise promise;
 };
 
-/// gist-compile as the user names it, or beside this program.
-Status findCompiler(std::string &compiler);
+/// gist-compile as the user names it, or beside this program. Refuses a device
+/// that it cannot compile for.
+Status findCompiler(const std::string &device, std::string &compiler);
+
+/// Makes a folder for results, where it is not there.
+Status makeFolder(const std::string &path);
 
 /// Compiles the model. Weights stay where they are, where they can be used as
 /// they are.
