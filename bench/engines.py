@@ -10,6 +10,7 @@ so that one engine's threads and memory are not another's.
 """
 
 import contextlib
+import copy
 import json
 import os
 import random
@@ -57,6 +58,12 @@ class Gist:
                             *options], check=True)
         self.compile_seconds = (time.perf_counter() - start) / 2
         self.last = {}
+
+    def with_threads(self, threads):
+        """The same modules with another number of threads; 0: gist-run chooses."""
+        other = copy.copy(self)
+        other.threads, other.last = threads, {}
+        return other
 
     def version(self):
         info = self.json("info", self.module)

@@ -18,7 +18,7 @@ if(NOT DEFINED GIST_RUNTIME_ONLY)
   endif()
   if(missing)
     message(STATUS "${missing} was not found: the package will have the runtime and no compiler")
-    set(GIST_RUNTIME_ONLY ON CACHE BOOL "")
+    set(GIST_RUNTIME_ONLY ON)
   endif()
 endif()
 if(NOT GIST_RUNTIME_ONLY AND NOT DEFINED CMAKE_CXX_COMPILER AND

@@ -1,7 +1,8 @@
 # Sourced by test/run.sh and samples/quickstart.sh: what they need of Debian.
 #
 # install_packages NAME... installs those that are missing, as root or through
-# sudo, and says which; nothing happens when all are there.
+# sudo, and says which; nothing happens when all are there. Callers may test it, so
+# no command in it relies on set -e.
 
 # What the runtime and its tools are built with: headers, and flatc,
 # which makes one.
@@ -46,9 +47,12 @@ install_packages() {
     }
     as_root=(sudo)
   fi
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-    --no-install-recommends "${missing[@]}" >/dev/null
+  "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+      --no-install-recommends "${missing[@]}" >/dev/null || {
+    echo "error: apt-get did not install ${missing[*]}: expected Debian 12 or 13 with its security updates, and a network" >&2
+    return 1
+  }
 }
 
 # python_environment DIR REQUIREMENTS... makes a virtual environment once and

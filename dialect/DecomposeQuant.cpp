@@ -12,7 +12,7 @@
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
-#include "dialect/GistOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -22,19 +22,53 @@ using namespace gist;
 
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 using Groups = SmallVector<ReassociationIndices>;
+using Numbers = SmallVector<OpFoldResult>;
 
-/// T x K as T x K / 32 x 32.
-/// K is static and a multiple of 32, as the ops verify.
-static Value cutIntoBlocks(ValueBuilder &b, Value rows) {
+/// T x K as T x ceil(K / block) x block, with zeros where K ends inside of a
+/// block. K is static, as the ops verify.
+static Value cutIntoBlocks(ValueBuilder &b, Value rows,
+                           int64_t block = kBlock) {
   auto type = cast<RankedTensorType>(rows.getType());
-  auto cut = RankedTensorType::get(
-      {type.getDimSize(0), type.getDimSize(1) / kBlock, kBlock},
-      type.getElementType());
+  int64_t length = type.getDimSize(1);
+  int64_t blocks = llvm::divideCeil(length, block);
+  if (length != blocks * block) {
+    OpFoldResult count = getSize(b, rows, 0);
+    Value zeros = createFilled(b, {count, b.getIndexAttr(blocks * block)},
+                               b.constant(type.getElementType(), 0));
+    rows = tensor::InsertSliceOp::create(
+        b, rows, zeros, Numbers(2, b.getIndexAttr(0)),
+        Numbers{count, b.getIndexAttr(length)}, Numbers(2, b.getIndexAttr(1)));
+  }
+  auto cut = RankedTensorType::get({type.getDimSize(0), blocks, block},
+                                   type.getElementType());
   return tensor::ExpandShapeOp::create(b, cut, rows, Groups{{0}, {1, 2}});
 }
 
-static Value joinBlocks(ValueBuilder &b, Value blocks) {
-  return tensor::CollapseShapeOp::create(b, blocks, Groups{{0}, {1, 2}});
+/// Blocks as rows of `length` numbers, less than a block below their sum.
+static Value joinBlocks(ValueBuilder &b, Value blocks, int64_t length) {
+  Value rows = tensor::CollapseShapeOp::create(b, blocks, Groups{{0}, {1, 2}});
+  auto type = cast<RankedTensorType>(rows.getType());
+  if (type.getDimSize(1) == length)
+    return rows;
+  return tensor::ExtractSliceOp::create(
+      b, rows, Numbers(2, b.getIndexAttr(0)),
+      Numbers{getSize(b, rows, 0), b.getIndexAttr(length)},
+      Numbers(2, b.getIndexAttr(1)));
+}
+
+/// What integers and the scales of their blocks stand for.
+static Value scaleBlocks(ValueBuilder &b, TypedValue<RankedTensorType> values,
+                         Value scales, int64_t block) {
+  Value cut = cutIntoBlocks(b, values, block);
+  Value scaled = createLoops(
+      b, "tbk,tb->tbk", {cut, scales},
+      createEmpty(
+          b, {getSize(b, cut, 0), getSize(b, cut, 1), b.getIndexAttr(block)},
+          b.getF32Type()),
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        return b.mul(b.toF32(args[0]), args[1]);
+      });
+  return joinBlocks(b, scaled, values.getType().getDimSize(1));
 }
 
 /// numerator / denominator, or zero where the denominator is zero.
@@ -58,39 +92,56 @@ static Value guardRows(ValueBuilder &b, Value rows, Value guard) {
                      });
 }
 
-namespace {
 /// q = round(x * 127 / largest) with ties to even, scale = largest / 127, block
 /// by block.
+static std::array<Value, 2>
+quantize(ValueBuilder &b, TypedValue<RankedTensorType> input, int64_t block) {
+  Value x = cutIntoBlocks(b, input, block);
+  OpFoldResult rows = getSize(b, x, 0), blocks = getSize(b, x, 1);
+  Value largest =
+      createLoops(b, "tbk->tb", x, createFilled(b, {rows, blocks}, b.f32(0)),
+                  [](ValueBuilder &b, ValueRange args) -> Value {
+                    // MaxNum passes over NaN, so the scale stays a number.
+                    return arith::MaxNumFOp::create(
+                        b, math::AbsFOp::create(b, args[0]), args[1]);
+                  });
+  Value scales = createLoops(b, "tb->tb", largest,
+                             createEmpty(b, {rows, blocks}, b.getF32Type()),
+                             [](ValueBuilder &b, ValueRange args) -> Value {
+                               return b.div(args[0], b.f32(127));
+                             });
+  Value values = createLoops(
+      b, "tbk,tb->tbk", {x, largest},
+      createEmpty(b, {rows, blocks, b.getIndexAttr(block)}, b.getI8Type()),
+      [](ValueBuilder &b, ValueRange args) -> Value {
+        Value inverse = divideOrZero(b, b.f32(127), args[1]);
+        Value scaled = b.mul(args[0], inverse);
+        return arith::FPToSIOp::create(b, b.getI8Type(),
+                                       math::RoundEvenOp::create(b, scaled));
+      });
+  return {joinBlocks(b, values, input.getType().getDimSize(1)), scales};
+}
+
+namespace {
 struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   using Base::Base;
 
   LogicalResult matchAndRewrite(QuantizeRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ValueBuilder b(op.getLoc(), rewriter);
-    Value x = cutIntoBlocks(b, op.getInput());
-    OpFoldResult rows = getSize(b, x, 0), blocks = getSize(b, x, 1);
-    Value largest =
-        createLoops(b, "tbk->tb", x, createFilled(b, {rows, blocks}, b.f32(0)),
-                    [](ValueBuilder &b, ValueRange args) -> Value {
-                      // MaxNum passes over NaN, so the scale stays a number.
-                      return arith::MaxNumFOp::create(
-                          b, math::AbsFOp::create(b, args[0]), args[1]);
-                    });
-    Value scales = createLoops(b, "tb->tb", largest,
-                               createEmpty(b, {rows, blocks}, b.getF32Type()),
-                               [](ValueBuilder &b, ValueRange args) -> Value {
-                                 return b.div(args[0], b.f32(127));
-                               });
-    Value values = createLoops(
-        b, "tbk,tb->tbk", {x, largest},
-        createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getI8Type()),
-        [](ValueBuilder &b, ValueRange args) -> Value {
-          Value inverse = divideOrZero(b, b.f32(127), args[1]);
-          Value scaled = b.mul(args[0], inverse);
-          return arith::FPToSIOp::create(b, b.getI8Type(),
-                                         math::RoundEvenOp::create(b, scaled));
-        });
-    rewriter.replaceOp(op, {joinBlocks(b, values), scales});
+    rewriter.replaceOp(op, quantize(b, op.getInput(), kBlock));
+    return success();
+  }
+};
+
+struct DecomposeQuantizeBlocks final : OpRewritePattern<QuantizeBlocksOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(QuantizeBlocksOp op,
+                                PatternRewriter &rewriter) const override {
+    ValueBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, quantize(b, op.getInput(), static_cast<int64_t>(op.getBlock())));
     return success();
   }
 };
@@ -122,27 +173,43 @@ struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
       return rewriter.notifyMatchFailure(
           op, "packed weights are specific to a target");
     ValueBuilder b(op.getLoc(), rewriter);
-    Value values = cutIntoBlocks(b, op.getValues());
-    OpFoldResult rows = getSize(b, values, 0), blocks = getSize(b, values, 1);
-    Value x = createLoops(
-        b, "tbk,tb->tbk", {values, op.getScales()},
-        createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getF32Type()),
-        [](ValueBuilder &b, ValueRange args) -> Value {
-          return b.mul(b.toF32(args[0]), args[1]);
-        });
+    Value x = scaleBlocks(b, op.getValues(), op.getScales(), kBlock);
     Value w =
         DequantizeOp::create(b, op.getWeight(), op.getFormatAttr()).getResult();
-    Value product = createProduct(b, "tk,nk->tn", joinBlocks(b, x), w,
-                                  {rows, getSize(b, w, 0)});
+    Value product = createProduct(b, "tk,nk->tn", x, w,
+                                  {getSize(b, x, 0), getSize(b, w, 0)});
     if (op.getGuard())
       product = guardRows(b, product, op.getGuard());
     rewriter.replaceOp(op, product);
     return success();
   }
 };
+
+/// The same for a weight of integers.
+struct DecomposeIntegerMatmul final : OpRewritePattern<IntegerMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(IntegerMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    ValueBuilder b(op.getLoc(), rewriter);
+    Value x = scaleBlocks(b, op.getValues(), op.getScales(),
+                          static_cast<int64_t>(op.getBlock()));
+    Value w = op.getWeight();
+    Value floats = createLoops(
+        b, "nk->nk", w,
+        createEmpty(b, {getSize(b, w, 0), getSize(b, w, 1)}, b.getF32Type()),
+        [](ValueBuilder &b, ValueRange args) -> Value {
+          return b.toF32(args[0]);
+        });
+    rewriter.replaceOp(op, createProduct(b, "tk,nk->tn", x, floats,
+                                         {getSize(b, x, 0), getSize(b, w, 0)}));
+    return success();
+  }
+};
 } // namespace
 
 void gist::populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeQuantizeRows, DecomposeGuardedMatmul,
-               DecomposeQuantizedMatmul>(patterns.getContext());
+  patterns.add<DecomposeQuantizeRows, DecomposeQuantizeBlocks,
+               DecomposeGuardedMatmul, DecomposeQuantizedMatmul,
+               DecomposeIntegerMatmul>(patterns.getContext());
 }

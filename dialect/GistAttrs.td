@@ -88,8 +88,9 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
        four bits lie so, and the b bits above them follow, those of value i in
        byte i % (4 * b * columns) from bit b * (i / (4 * b * columns)) on.
 
-    A value u stands for d * (u - zero) + m; u is signed where `is_signed`. Rows
-    past N are zero. Eight blocks with 8-bit d and m become one of K / 256, behind
+    A value u stands for d * (u - zero) + m; u is signed where `is_signed`. Of a
+    format with levels, what is there is the number of one, which stands for u.
+    Rows past N are zero. Eight blocks with 8-bit d and m become one of K / 256, behind
     the f16 [columns] that all d, and then those that all m are multiplied with.
 
     ```mlir

@@ -14,6 +14,7 @@
 #include "dialect/AttrParsing.h"
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistExpertOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
@@ -65,6 +66,10 @@ void GistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistExpertOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistIntegerOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

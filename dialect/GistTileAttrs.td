@@ -200,7 +200,7 @@ def Gist_GpuProductAttr
     - `stages`: parts of the reduction that are in flight or staged at once.
     - `instruction`: what multiplies: `mfma_32x32x8` or `mfma_16x16x16` on gfx942,
       `mma_16x8x16` or `wgmma_64x128x16` on sm_90.
-    - `element`: what is multiplied; sums are f32.
+    - `element`: what is multiplied; sums are f32, of i8 within a block i32.
 
     ```mlir
     #gist.gpu_product<rows = 128, columns = 128, depth = 32, waves = [2, 2],
@@ -211,12 +211,13 @@ def Gist_GpuProductAttr
       * (C1) sizes are positive.
       * (C2) `waves` are two positive numbers.
       * (C3) the instruction is one of those above.
-      * (C4) `element` is f16 or bf16.
+      * (C4) `element` is f16 or bf16; but for `mma`, it may also be i8.
       * (C5) waves fill the tile: each has whole fragments of the instruction, of
         16 x 16 x 16 for `mma`, 32 x 32 x 16 for `mfma_32x32x8` and 16 x 16 x 32 for
         `mfma_16x16x16`. Four waves along the rows together have 64 rows and a
         multiple of 8 columns for `wgmma`, whose depth is 64; an instruction has
-        as many of these columns as it can, up to 256.
+        as many of these columns as it can, up to 256. For i8 instructions and
+        fragments are twice as deep, and `wgmma` has a multiple of 32 columns.
       * (C6) there are two stages or more; for `wgmma`, three.
   }];
   let parameters = (ins

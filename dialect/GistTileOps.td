@@ -23,10 +23,11 @@ include "dialect/GistTileAttrs.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Gist_TileOperand : TensorRankOf<[AnyFloat], [2]>;
-def Gist_TileVector : FixedVectorOfRankAndType<[2], [AnyFloat]>;
-def Gist_TileSums : FixedVectorOfRankAndType<[2], [F32]>;
-def Gist_TileBuffer : MemRefRankOf<[F16, BF16], [3]>;
+def Gist_TileOperand : TensorRankOf<[AnyFloat, I8], [2]>;
+def Gist_TileVector : FixedVectorOfRankAndType<[2], [AnyFloat, I8]>;
+def Gist_TileSums : FixedVectorOfRankAndType<[2], [F32, I32]>;
+def Gist_TileTotals : FixedVectorOfRankAndType<[2], [F32]>;
+def Gist_TileBuffer : MemRefRankOf<[F16, BF16, I8], [3]>;
 
 class Gist_TileOp<string mnemonic, list<Trait> traits = []>
     : Op<Gist_Dialect, "tile_" # mnemonic, traits>;
@@ -48,6 +49,9 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
     as a gate and what it lets through. Column 2j of all tiles together is then
     column j of the first half of y, and column 2j + 1 that of the second one;
     rows of `w` are read in the same order.
+
+    Integers have `scales`, for each row of x one for each block of k: sums of a
+    block are integers, which gist.tile_scale adds up.
 
     Workgroups may share the k of a tile. The body then has two more arguments,
     the first step along k that is this workgroup's and how many steps it has,
@@ -74,13 +78,14 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
         divide the workgroup's tile.
       * (C4) the body has two or four index arguments and yields the
         workgroup's tile.
-      * (C5) ops of the body read `x` from the first argument on, `w` from the
-        second on, and nothing else.
+      * (C5) ops of the body read `x` and `scales` from the first argument on,
+        `w` from the second on, and nothing else.
       * (C6) `paired` needs an even N.
+      * (C7) `scales` are given where x and W are integers, and only there.
   }];
   let arguments = (ins
     Gist_TileOperand:$x, Gist_TileOperand:$w,
-    Gist_TileOperand:$init,
+    Optional<TensorRankOf<[F32], [2]>>:$scales, Gist_TileOperand:$init,
     DenseI64ArrayAttr:$workgroup, DenseI64ArrayAttr:$waves,
     UnitAttr:$paired
   );
@@ -88,6 +93,7 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $x `,` $w `:` type($x) `,` type($w) `)`
+    (`scales` `(` $scales^ `:` type($scales) `)`)?
     `outs` `(` $init `:` type($init) `)`
     `workgroup` $workgroup `waves` $waves (`paired` $paired^)?
     attr-dict-with-keyword $body
@@ -109,7 +115,7 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
 def Gist_TileYieldOp : Gist_TileOp<"yield", [
     Pure, Terminator, HasParent<"::gist::TileProductOp">]> {
   let summary = "the tile of a product that a workgroup has computed";
-  let arguments = (ins Gist_TileSums:$sums);
+  let arguments = (ins Gist_TileTotals:$sums);
   let assemblyFormat = "$sums attr-dict `:` type($sums)";
 }
 
@@ -227,7 +233,8 @@ def Gist_TileMultiplyOp : Gist_TileOp<"multiply", [
   let description = [{
         result[m, n] = sums[m, n] + sum_k x[m, k] * w[n, k]
 
-    Products are summed in f32, in the order of the instruction.
+    Products are summed in f32, in the order of the instruction; those of
+    integers as i32.
 
     ```mlir
     %s = gist.tile_multiply %a, %b, %sums with mfma_32x32x8
@@ -268,22 +275,26 @@ def Gist_TileStartOp : Gist_TileOp<"start", [
           memref<4x128x64xf16, #gpu.address_space<workgroup>>, vector<128x128xf32>
     ```
 
+    Sums of integers may be of a `part` of the columns: as many as they have, from
+    that number of parts on.
+
     Constraints:
       * (C1) both buffers are in workgroup memory and have the same type of
-        numbers; a row of a stage is 64 numbers.
+        numbers; a row of a stage is 128 bytes.
       * (C2) `sums` has a row for each row of a stage of `x`, and a column for
-        each of `w`.
+        each of `w`, or for each of a part of it.
       * (C3) the instruction is `wgmma_64x128x16`.
   }];
   let arguments = (ins
     Arg<Gist_TileBuffer, "", [MemRead]>:$x, Index:$stage_x,
     Arg<Gist_TileBuffer, "", [MemRead]>:$w, Index:$stage_w,
-    Gist_TileSums:$sums, Gist_InstructionAttr:$instruction
+    Gist_TileSums:$sums, Gist_InstructionAttr:$instruction,
+    DefaultValuedAttr<I64Attr, "0">:$part
   );
   let results = (outs Gist_TileSums:$result);
   let assemblyFormat = [{
     $x `[` $stage_x `]` `,` $w `[` $stage_w `]` `,` $sums `with` $instruction
-    attr-dict `:` type($x) `,` type($w) `,` type($sums)
+    (`part` $part^)? attr-dict `:` type($x) `,` type($w) `,` type($sums)
   }];
   let hasVerifier = 1;
 }
@@ -294,6 +305,58 @@ def Gist_TileFinishOp : Gist_TileOp<"finish", [
   let arguments = (ins Gist_TileSums:$sums);
   let results = (outs Gist_TileSums:$result);
   let assemblyFormat = "$sums attr-dict `:` type($sums)";
+}
+
+def Gist_TileScalesOp : Gist_TileOp<"scales", [Pure]> {
+  let summary = "load the scales of a block of k";
+  let description = [{
+        result[m] = source[row + m, block]
+
+    Rows past the end have any scale.
+
+    ```mlir
+    %s = gist.tile_scales %scales[%row, %block]
+        : tensor<?x5xf32> -> vector<128xf32>
+    ```
+  }];
+  let arguments = (ins
+    TensorRankOf<[F32], [2]>:$source, Index:$row, Index:$block
+  );
+  let results = (outs FixedVectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = [{
+    $source `[` $row `,` $block `]` attr-dict `:` type($source) `->`
+    type($result)
+  }];
+}
+
+def Gist_TileScaleOp : Gist_TileOp<"scale", [
+    Pure, AllTypesMatch<["totals", "result"]>]> {
+  let summary = "add the scaled sums of a block";
+  let description = [{
+        result[m, n] = totals[m, n] + scales[m] * sums[m, n]
+
+    In f32, for the columns of the totals that the sums are a `part` of. Sums of blocks of 128 products of 8 bits are exact there.
+
+    ```mlir
+    %t = gist.tile_scale %sums by %scales add %totals
+        : vector<128x64xi32>, vector<128xf32>, vector<128x64xf32>
+    ```
+
+    Constraints:
+      * (C1) there are sums and a scale for each row of `totals`, and sums for
+        a whole number of parts of its columns, among them `part`.
+  }];
+  let arguments = (ins
+    FixedVectorOfRankAndType<[2], [I32]>:$sums,
+    FixedVectorOfRankAndType<[1], [F32]>:$scales, Gist_TileTotals:$totals,
+    DefaultValuedAttr<I64Attr, "0">:$part
+  );
+  let results = (outs Gist_TileTotals:$result);
+  let assemblyFormat = [{
+    $sums `by` $scales `add` $totals (`part` $part^)? attr-dict
+    `:` type($sums) `,` type($scales) `,` type($totals)
+  }];
+  let hasVerifier = 1;
 }
 
 def Gist_TileInterleaveOp : Gist_TileOp<"interleave", [

@@ -53,8 +53,11 @@ static VectorType getStageType(Value buffer) {
 /// `sums` are those of rows of `x` by rows of `w`.
 static LogicalResult verifySums(Operation *op, VectorType x, VectorType w,
                                 Type sums) {
-  auto expected = VectorType::get({x.getDimSize(0), w.getDimSize(0)},
-                                  Float32Type::get(op->getContext()));
+  MLIRContext *context = op->getContext();
+  Type number = x.getElementType().isInteger()
+                    ? Type(IntegerType::get(context, 32))
+                    : Type(Float32Type::get(context));
+  auto expected = VectorType::get({x.getDimSize(0), w.getDimSize(0)}, number);
   if (x.getElementType() != w.getElementType() ||
       x.getDimSize(1) != w.getDimSize(1))
     return op->emitOpError("expects tiles of one depth and type, got ")
@@ -62,6 +65,11 @@ static LogicalResult verifySums(Operation *op, VectorType x, VectorType w,
   if (sums != expected)
     return op->emitOpError("expects sums of ") << expected << ", got " << sums;
   return success();
+}
+
+/// Whether `columns` cut `all` into parts, and there is one of that number.
+static bool isPartOf(int64_t columns, uint64_t part, int64_t all) {
+  return all % columns == 0 && part < static_cast<uint64_t>(all / columns);
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,6 +101,12 @@ LogicalResult TileProductOp::verify() {
   if (getPaired() && w.getDimSize(0) % 2 != 0) // (C6)
     return emitOpError("is paired and expects an even number of columns, got ")
            << w.getDimSize(0);
+  bool areIntegers = x.getElementType().isInteger();
+  if (areIntegers != w.getElementType().isInteger() ||
+      areIntegers != static_cast<bool>(getScales())) // (C7)
+    return emitOpError("expects scales where both operands are integers, and "
+                       "only there; got ")
+           << x << " and " << w;
   return success();
 }
 
@@ -104,6 +118,8 @@ static std::pair<Value, Value> getSource(Operation *op) {
     return {stage.getSource(), stage.getRow()};
   if (auto copy = dyn_cast<TileCopyOp>(op))
     return {copy.getSource(), copy.getRow()};
+  if (auto scales = dyn_cast<TileScalesOp>(op))
+    return {scales.getSource(), scales.getRow()};
   return {};
 }
 
@@ -124,11 +140,13 @@ LogicalResult TileProductOp::verifyRegions() {
            << expected;
   WalkResult result = getBody().walk([&](Operation *op) {
     auto [source, row] = getSource(op);
-    if (!source || (source == getX() && row == getRow()) ||
+    if (!source ||
+        ((source == getX() || source == getScales()) && row == getRow()) ||
         (source == getW() && row == getColumn()))
       return WalkResult::advance();
-    op->emitOpError("expects to read the operand x from the product's first "
-                    "row on, or w from its first column on"); // (C5)
+    op->emitOpError("expects to read the operand x or its scales from the "
+                    "product's first row on, or w from its first column "
+                    "on"); // (C5)
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -190,21 +208,42 @@ LogicalResult TileMultiplyOp::verify() {
 }
 
 LogicalResult TileStartOp::verify() {
-  // 128 bytes of 16-bit numbers: the swizzle that wgmma reads.
-  constexpr int64_t kDepth = 64;
+  constexpr int64_t kRowBits = 128 * 8;   // The swizzle that wgmma reads.
   for (Value buffer : {getX(), getW()}) { // (C1)
     if (failed(verifyBuffer(*this, buffer)))
       return failure();
-    if (getStageType(buffer).getDimSize(1) != kDepth)
+    VectorType stage = getStageType(buffer);
+    int64_t depth = kRowBits / stage.getElementTypeBitWidth();
+    if (stage.getDimSize(1) != depth)
       return emitOpError("expects rows of ")
-             << kDepth << " numbers, got " << buffer.getType();
+             << depth << " numbers, got " << buffer.getType();
   }
-  if (failed(verifySums(*this, getStageType(getX()), getStageType(getW()),
-                        getSums().getType()))) // (C2)
+  VectorType x = getStageType(getX()), w = getStageType(getW());
+  int64_t columns = getSums().getType().getDimSize(1);
+  if (w.getElementType().isInteger() || getPart() != 0) {
+    if (!isPartOf(columns, getPart(), w.getDimSize(0)))
+      return emitOpError("expects sums of a part of the ")
+             << w.getDimSize(0) << " columns, got part " << getPart() << " of "
+             << columns;
+    w = VectorType::get({columns, w.getDimSize(1)}, w.getElementType());
+  }
+  if (failed(verifySums(*this, x, w, getSums().getType()))) // (C2)
     return failure();
   if (getInstruction() != Instruction::Wgmma64x128x16) // (C3)
     return emitOpError("expects a matrix instruction of four warps, got ")
            << stringifyInstruction(getInstruction());
+  return success();
+}
+
+LogicalResult TileScaleOp::verify() {
+  ArrayRef<int64_t> totals = getTotals().getType().getShape();
+  ArrayRef<int64_t> sums = getSums().getType().getShape();
+  if (sums[0] != totals[0] || getScales().getType().getDimSize(0) != sums[0] ||
+      !isPartOf(sums[1], getPart(), totals[1])) // (C1)
+    return emitOpError("expects sums of a part of the totals, and a scale for "
+                       "each row; got part ")
+           << getPart() << " of " << getSums().getType() << ", "
+           << getScales().getType() << " and " << getTotals().getType();
   return success();
 }
 

@@ -13,6 +13,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistCpuTileAttrs.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistNames.h"
@@ -99,6 +100,11 @@ static bool isTexts(Attribute attribute) {
   return texts && !texts.empty() && llvm::all_of(texts, isText);
 }
 
+static bool isByRow(Attribute attribute) {
+  auto text = dyn_cast<StringAttr>(attribute);
+  return text && (text == kByRowValues || text == kByRowScales);
+}
+
 /// One number, of threads.
 static bool isWorkgroup(Attribute attribute) {
   auto threads = dyn_cast<DenseI64ArrayAttr>(attribute);
@@ -161,6 +167,7 @@ static const Rule kRules[] = {
     {kFormatAttr, On::Weight, isOf<BlockFormatAttr>, "#gist.block_format"},
     {kPackingAttr, On::Weight, isOf<PackingAttr>, "#gist.packing"},
     {kPartsAttr, On::Weight, isTexts, "an array of names"},
+    {kByRowAttr, On::Weight, isByRow, "\"values\" or \"scales\""},
     {kLayerAttr, On::Op, isNumber, "an i64 that is not negative"},
 };
 

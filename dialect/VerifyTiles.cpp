@@ -43,7 +43,7 @@ std::optional<MatrixShape> gist::getMatrixShape(Instruction instruction,
   case Instruction::Mma16x8x16: // Two of them are one fragment.
     return MatrixShape{16, 16, 16};
   case Instruction::Wgmma64x128x16: // Rows of a tile are swizzled by 128 bytes.
-    return MatrixShape{64, 128, 64};
+    return MatrixShape{64, 128, 1024 / element.getIntOrFloatBitWidth()};
   default:
     return std::nullopt;
   }
@@ -120,8 +120,11 @@ static constexpr Instruction kGramInstructions[] = {
 
 /// Whether `instruction` multiplies numbers of type `element`.
 static LogicalResult verifyElement(EmitError emitError, Instruction instruction,
-                                   Type element) {
+                                   Type element, bool mayBeInteger = false) {
   bool isSmall = instruction == Instruction::Mfma32x32x16;
+  if (element.isInteger(8) && mayBeInteger &&
+      instruction != Instruction::Mma16x8x16)
+    return success();
   if (isSmall ? isa<Float8E4M3FNUZType>(element)
               : element.isF16() || element.isBF16())
     return success();
@@ -130,8 +133,9 @@ static LogicalResult verifyElement(EmitError emitError, Instruction instruction,
                      << element;
 }
 
-/// Columns that wgmma can have are multiples of this.
-static constexpr int64_t kWgmmaColumns = 8;
+/// Columns that wgmma can have are multiples of this; of integers it has fewer
+/// shapes.
+static constexpr int64_t kWgmmaColumns = 8, kIntegerColumns = 32;
 
 /// Whether waves fill a tile with whole fragments of `shape`.
 static LogicalResult verifyFragments(EmitError emitError, int64_t rows,
@@ -291,12 +295,13 @@ LogicalResult GpuProductAttr::verify(EmitError emitError, int64_t rows,
       failed(verifyPair(emitError, "waves", waves)) || // (C2)
       failed(verifyInstruction(emitError, instruction, // (C3)
                                kProductInstructions)) ||
-      failed(verifyElement(emitError, instruction, element))) // (C4)
+      failed(verifyElement(emitError, instruction, element, // (C4)
+                           /*mayBeInteger=*/true)))
     return failure();
   MatrixShape shape = *getMatrixShape(instruction, element);
   bool isWgmma = instruction == Instruction::Wgmma64x128x16;
   if (isWgmma)
-    shape.columns = kWgmmaColumns;
+    shape.columns = element.isInteger() ? kIntegerColumns : kWgmmaColumns;
   return failure(failed(verifyFragments(emitError, rows, columns, depth, waves,
                                         instruction, shape)) || // (C5)
                  failed(verifyStages(emitError, instruction, stages,

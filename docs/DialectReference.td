@@ -1,6 +1,7 @@
 // Every op of the dialect, for the reference.
 include "dialect/GistOps.td"
 include "dialect/GistExpertOps.td"
+include "dialect/GistIntegerOps.td"
 include "dialect/GistClusterOps.td"
 include "dialect/GistSamplingOps.td"
 include "dialect/GistPlanOps.td"

@@ -160,6 +160,8 @@ static void addGraphPasses(OpPassManager &pm,
     return;
   pm.addPass(createQuantizeActivationsPass());
   pm.addPass(createCSEPass()); // Products of one input share its rows.
+  if (options.matrix)
+    return; // What follows is for CPUs.
   pm.addPass(createMergeProductsPass());
   addCpuTarget(pm, options);
   pm.addPass(createAssignPackingPass());

@@ -42,7 +42,8 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
                      "fewer and wider ones, of rows in 16 bits")};
   Option<bool> int8{
       *this, "int8",
-      llvm::cl::desc("multiply block-quantised weights in 8 bits")};
+      llvm::cl::desc("multiply in 8 bits: block-quantised weights on CPUs, "
+                     "with matrix instructions of GPUs all")};
   Option<std::string> triple{
       *this, "triple",
       llvm::cl::desc("LLVM triple of the target; this machine when empty")};

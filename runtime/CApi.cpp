@@ -500,6 +500,13 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
   });
 }
 
+gist_code gist_session_set_adapter(gist_session *session, const char *name) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(session, "session"));
+    return session->conversation->setAdapter(name ? name : "");
+  });
+}
+
 gist_code gist_session_draft_by_lookup(gist_session *session) {
   return guarded([&]() -> Status {
     GIST_TRY(checkPointer(session, "session"));

@@ -209,6 +209,10 @@ gist_code gist_session_chat(gist_session *session, const gist_message *messages,
                             gist_token_callback callback, void *user_data,
                             gist_generate_result *result);
 
+/// The session forgets what it has seen, and computes with an adapter of its
+/// module from now on (gist-compile --adapter); null: with none.
+gist_code gist_session_set_adapter(gist_session *session, const char *name);
+
 /// Makes later answers of the session come faster; the texts are the same. What
 /// followed the last tokens earlier in the text is guessed to follow again.
 /// Fails for modules that cannot forget tokens: those with a plan.

@@ -99,6 +99,8 @@ if $full; then
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_ranks_full.py
   suite "numeric, full" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     "$python" -m pytest -q -p no:cacheprovider -n auto --dist loadfile test/numeric --full -m full
+  suite "options, full" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider -n auto test/integration/test_matrix.py --full -m full
   suite "build release" build release -DGIST_BUILD_TESTS=OFF
   suite "python, whole" bash test/python/run.sh build/dev --whole
   suite "release files" bash test/release.sh build/release

@@ -5,14 +5,26 @@
 # BUILD_DIR PYTHON
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source cmake/packages.sh
 build=$(cd "$1" && pwd)
 python=$2
 target=$PWD/build/x86-64
 
+emulator=
+if [ "$(uname -m)" != x86_64 ]; then
+  install_packages g++-x86-64-linux-gnu qemu-user
+  emulator="qemu-x86_64 -cpu max -L /usr/x86_64-linux-gnu"
+fi
+
 # FlatBuffers is headers here, which are the same for every machine; its package
-# lies where those of this one do. Libraries of this machine are not looked for.
+# lies where those of this one do, under a name that its version chooses. Libraries
+# of this machine are not looked for.
 flatbuffers=$(find /usr/lib /usr/share -iname flatbuffersconfig.cmake -o \
   -iname flatbuffers-config.cmake | head -1)
+[ -n "$flatbuffers" ] || {
+  echo "error: FlatBuffers has no CMake file here: install libflatbuffers-dev" >&2
+  exit 1
+}
 cmake -S . -B "$target" -DCMAKE_BUILD_TYPE=Release -DGIST_RUNTIME_ONLY=ON \
   -DFlatBuffers_DIR="$(dirname "$flatbuffers")" \
   -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON \
@@ -25,12 +37,7 @@ x86_64-linux-gnu-g++ -std=c++20 -O1 -I . \
   -Wl,--start-group "$target"/lib/libGist*.a -Wl,--end-group \
   -o "$target/bin/gist-session-test" -pthread -ldl
 
-emulator=
-if [ "$(uname -m)" != x86_64 ]; then
-  emulator="qemu-x86_64 -cpu max -L /usr/x86_64-linux-gnu"
-fi
-
-# Tools of the same names, for a CPU with AVX2: no emulator in Debian 12 knows
+# Tools of the same names, for a CPU with AVX2: no emulator in Debian knows
 # AVX-512, and kernels need fused multiply-adds.
 tools=$target/haswell
 mkdir -p "$tools"

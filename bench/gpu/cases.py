@@ -91,6 +91,95 @@ func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, %w: tensor<{column
         "cuBLAS through torch", bar, goal, flops=2.0 * tokens * depth * columns, tags={"gemm"})
 
 
+INTEGER_BLOCK = 128  # numbers of a row that share a scale
+
+
+def integer_rows(torch, x, block):
+    """Values in 8 bits and a scale for each block; the last one may be part full."""
+    blocks = torch.nn.functional.pad(x.float(), (0, -x.shape[1] % block)).unflatten(1, (-1, block))
+    scales = blocks.abs().amax(2) / 127
+    values = (blocks / scales.clamp_min(1e-30)[..., None]).round().to(torch.int8)
+    return values.flatten(1)[:, :x.shape[1]].contiguous(), scales
+
+
+def integer_gemm(tokens, depth, columns, bar, goal):
+    """Rows and weights in 8 bits: scales by blocks of the rows, and by rows of the weights."""
+    blocks = -(-depth // INTEGER_BLOCK)
+    graph = f"""
+func.func @run(%x: tensor<?x{depth}xi8> {{gist.name = "x"}}, %s: tensor<?x{blocks}xf32> {{gist.name = "s"}},
+    %w: tensor<{columns}x{depth}xi8> {{gist.name = "w"}}, %f: tensor<{columns}xf32> {{gist.name = "f"}})
+    -> (tensor<?x{columns}xf16> {{gist.name = "y"}}) {{
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x{depth}xi8>
+  %p = gist.integer_matmul %x, %s, %w block {INTEGER_BLOCK}
+      : tensor<?x{depth}xi8>, tensor<?x{blocks}xf32>, tensor<{columns}x{depth}xi8>
+  %o = tensor.empty(%t) : tensor<?x{columns}xf16>
+  %y = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>,
+      affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%p, %f : tensor<?x{columns}xf32>, tensor<{columns}xf32>) outs(%o : tensor<?x{columns}xf16>) {{
+    ^bb0(%a: f32, %b: f32, %c: f16):
+      %u = arith.mulf %a, %b : f32
+      %h = arith.truncf %u : f32 to f16
+      linalg.yield %h : f16
+  }} -> tensor<?x{columns}xf16>
+  return %y : tensor<?x{columns}xf16>
+}}"""
+
+    def inputs(torch, g):
+        x, s = integer_rows(torch, normal(torch, g, tokens, depth), INTEGER_BLOCK)
+        w, f = integer_rows(torch, normal(torch, g, columns, depth, scale=depth ** -0.5), depth)
+        return {"x": x, "s": s, "w": w, "f": f[:, 0].contiguous()}
+
+    def check(torch, i, outputs):
+        scales = i["s"].repeat_interleave(INTEGER_BLOCK, 1)[:, :depth]
+        want = ((i["x"].double() * scales) @ i["w"].double().T) * i["f"]
+        return relative_error(torch, outputs["y"], want), LIMIT
+
+    def peer(torch, i):
+        x, w = i["x"].float().to(torch.float8_e4m3fn), i["w"].float().to(torch.float8_e4m3fn)
+        own, of_weight = i["s"][:, :1].contiguous(), i["f"][None]
+        return lambda: torch._scaled_mm(x, w.T, scale_a=own, scale_b=of_weight,
+                                        out_dtype=torch.bfloat16, use_fast_accum=True)
+
+    return Case(f"integers T={tokens} {depth}->{columns}", graph, tokens, inputs, check, peer,
+                "fp8 by row, cuBLAS through torch", bar, goal, flops=2.0 * tokens * depth * columns,
+                tags={"integers"})
+
+
+def quantize(tokens, depth):
+    """Rows in 16 bits to 8, in blocks."""
+    blocks = -(-depth // INTEGER_BLOCK)
+    graph = f"""
+func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}})
+    -> (tensor<?x{depth}xi8> {{gist.name = "q"}}, tensor<?x{blocks}xf32> {{gist.name = "s"}}) {{
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x{depth}xf16>
+  %o = tensor.empty(%t) : tensor<?x{depth}xf32>
+  %f = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%x : tensor<?x{depth}xf16>) outs(%o : tensor<?x{depth}xf32>) {{
+    ^bb0(%a: f16, %b: f32):
+      %h = arith.extf %a : f16 to f32
+      linalg.yield %h : f32
+  }} -> tensor<?x{depth}xf32>
+  %q, %s = gist.quantize_blocks %f block {INTEGER_BLOCK} : tensor<?x{depth}xf32>
+  return %q, %s : tensor<?x{depth}xi8>, tensor<?x{blocks}xf32>
+}}"""
+
+    def check(torch, i, outputs):
+        values, scales = integer_rows(torch, i["x"], INTEGER_BLOCK)
+        # A number half way between two integers may become either.
+        off = (outputs["q"].int() - values.int()).abs()
+        right = off.amax() <= 1 and (off != 0).float().mean() < 0.01
+        wrong = relative_error(torch, outputs["s"], scales)
+        return wrong if right else math.inf, 1e-5
+
+    return Case(f"quantize T={tokens} {depth}", graph, tokens,
+                lambda torch, g: {"x": normal(torch, g, tokens, depth)}, check,
+                lambda torch, i: lambda: integer_rows(torch, i["x"], INTEGER_BLOCK), "torch",
+                tags={"rows"})
+
+
 def gemv(depth, columns, weights, bar, goal):
     """One token times several weights in turn, so that none stays in the L2 cache."""
     row, out = f"tensor<1x{depth}xf16>", f"tensor<1x{columns}xf32>"
@@ -593,6 +682,10 @@ def all_cases():
         yield gemm(tokens, 4096, 16384, 1 / 0.6, 1 / 0.9)
     for tokens in (512, 2048):
         yield gemm(tokens, 576, 1536, 0, 0)
+    for tokens, depth, columns in ((512, 4096, 6144), (2048, 4096, 6144), (2048, 4096, 28672),
+                                   (2048, 14336, 4096), (8192, 4096, 28672), (8192, 14336, 4096)):
+        yield integer_gemm(tokens, depth, columns, 0, 0)
+    yield quantize(2048, 4096)
     yield gemv(4096, 16384, 3, 0, 0)
     yield gated(4096, 16384, 256, 23, False, 0.35, 0.17)
     yield gated(4096, 16384, 256, 3, True, 1.25, 0)

@@ -4,7 +4,8 @@
 
 Weights are random f16. A forward takes tokens, writes their keys and values into
 a cache that is there from the start, and gives the most likely next token. It is
-measured as one CUDA graph; `compiled` runs each layer through torch.compile first.
+measured as one CUDA graph; `compiled` runs each layer through torch.compile first,
+and `fp8` does so with products of 8 bits (e4m3, scales by row).
 """
 
 import math
@@ -59,10 +60,31 @@ def layer_weights(torch, shape):
     return weights
 
 
+FP8_LARGEST = 448  # of e4m3
+
+
+def in_fp8(torch, weights):
+    """A layer whose products are of 8 bits, with a scale for each row: matrices become
+    pairs of values and scales."""
+    def quantized(weight):
+        scale = weight.float().abs().amax(1, keepdim=True).clamp_min(1e-12) / FP8_LARGEST
+        return (weight.float() / scale).to(torch.float8_e4m3fn), scale.t().contiguous()
+    return {name: quantized(w) if w.dim() == 2 else w for name, w in weights.items()}
+
+
 def make_layer(torch, shape):
     """One layer: x, its weights, its cache, rotary angles, the place in the cache."""
     F = torch.nn.functional
     kv = shape.kv_heads * shape.head
+
+    def linear(x, w, bias=None):
+        if not isinstance(w, tuple):
+            return F.linear(x, w, bias)
+        values, scales = w
+        own = x.float().abs().amax(-1, keepdim=True).clamp_min(1e-12) / FP8_LARGEST
+        # Scales by row have results in bf16 alone.
+        return torch._scaled_mm((x.float() / own).to(torch.float8_e4m3fn), values.t(), scale_a=own,
+                                scale_b=scales, out_dtype=torch.bfloat16, use_fast_accum=True).half()
 
     def rotate(x, cos, sin):
         turned, rest = x[..., :shape.rotary], x[..., shape.rotary:]
@@ -76,7 +98,7 @@ def make_layer(torch, shape):
 
     def attention(h, w, keys, values, cos, sin, first):
         count = h.shape[0]
-        qkv = F.linear(h, w["qkv"], w.get("qkv_b"))
+        qkv = linear(h, w["qkv"], w.get("qkv_b"))
         q, k, v = qkv.split((shape.width, kv, kv), -1)
         q = q.view(count, shape.heads, shape.head)
         k = k.view(count, shape.kv_heads, shape.head)
@@ -88,13 +110,13 @@ def make_layer(torch, shape):
         out = F.scaled_dot_product_attention(
             q.transpose(0, 1)[None], keys[None, :, :first + count], values[None, :, :first + count],
             is_causal=count > 1, enable_gqa=shape.kv_heads != shape.heads)
-        return F.linear(out[0].transpose(0, 1).reshape(count, -1), w["o"], w.get("o_b"))
+        return linear(out[0].transpose(0, 1).reshape(count, -1), w["o"], w.get("o_b"))
 
     def llama(x, w, *rest):
         x = x + attention(F.rms_norm(x, (shape.width,), w["norm"], 1e-5), w, *rest)
         h = F.rms_norm(x, (shape.width,), w["norm2"], 1e-5)
-        gate, up = F.linear(h, w["gate_up"]).chunk(2, -1)
-        return x + F.linear(F.silu(gate) * up, w["down"])
+        gate, up = linear(h, w["gate_up"]).chunk(2, -1)
+        return x + linear(F.silu(gate) * up, w["down"])
 
     def mixtral(x, w, *rest):
         x = x + attention(F.rms_norm(x, (shape.width,), w["norm"], 1e-5), w, *rest)
@@ -134,6 +156,7 @@ class Model:
         self.head = self.embedding if shape.tied else make(shape.vocabulary, shape.width)
         self.norm = torch.ones(shape.width, device="cuda", dtype=torch.float16)
         self.layers = [layer_weights(torch, shape) for _ in range(shape.layers)]
+        self.layers8 = None  # the same in 8 bits, made when they are asked for
         cache = lambda: torch.zeros(shape.layers, shape.kv_heads, context, shape.head,
                                     device="cuda", dtype=torch.float16)
         self.keys, self.values = cache(), cache()
@@ -145,7 +168,16 @@ class Model:
         self.layer = make_layer(torch, shape)
         self.compiled = torch.compile(self.layer, dynamic=False)
 
-    def step(self, tokens, first, layer):
+    def get_layers(self, fp8):
+        if not fp8:
+            return self.layers
+        if self.shape.kind != "llama":
+            raise RuntimeError("only layers as Llama's are written in fp8")
+        if self.layers8 is None:
+            self.layers8 = [in_fp8(self.torch, weights) for weights in self.layers]
+        return self.layers8
+
+    def step(self, tokens, first, layer, layers):
         F = self.torch.nn.functional
         count = tokens.shape[0]
         x = F.embedding(tokens, self.embedding)
@@ -154,7 +186,7 @@ class Model:
         cos = sin = None
         if self.shape.rotary:
             cos, sin = self.cos[first:first + count], self.sin[first:first + count]
-        for weights, keys, values in zip(self.layers, self.keys, self.values):
+        for weights, keys, values in zip(layers, self.keys, self.values):
             x = layer(x, weights, keys, values, cos, sin, first)
         last = x[-1:]
         last = (F.rms_norm(last, (self.shape.width,), self.norm, 1e-5)
@@ -162,20 +194,21 @@ class Model:
                 else F.layer_norm(last, (self.shape.width,), self.norm))
         return F.linear(last, self.head).argmax(-1)
 
-    def seconds(self, count, first, compiled, limit, repeat=10):
+    def seconds(self, count, first, compiled, limit, repeat=10, fp8=False):
         """Median time of `count` tokens after `first` others, as a graph."""
         torch = self.torch
+        layers = self.get_layers(fp8)
         layer = self.compiled if compiled else self.layer
         tokens = torch.randint(self.shape.vocabulary, (count,), device="cuda")
         with torch.no_grad():
             stream = torch.cuda.Stream()
             with torch.cuda.stream(stream):
                 for _ in range(2):
-                    self.step(tokens, first, layer)
+                    self.step(tokens, first, layer, layers)
             stream.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                self.step(tokens, first, layer)
+                self.step(tokens, first, layer, layers)
         times = []
         for _ in range(repeat + 1):
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -14,8 +14,9 @@
 
 using namespace gist;
 
-/// Numbers of k in one step.
-static constexpr int64_t kDepth = 64;
+/// Bytes of a row in one step. Numbers of 8 bits are multiplied twice as fast
+/// as those of 16, so that a step takes as long.
+static constexpr int64_t kRowBytes = 128;
 /// Stages below this wait for memory.
 static constexpr int64_t kMinStages = 4, kMaxStages = 8;
 
@@ -27,32 +28,50 @@ static constexpr int64_t kMinStages = 4, kMaxStages = 8;
 static constexpr double kLaunch = 1, kWorkgroup = 2, kStep = 0.05,
                         kSharedStep = 0.045, kNumber = 22e-6, kStore = 12e-6,
                         kRow = 1.3e-3;
+/// Not fitted, but by the rates of instructions: to convert and scale a sum of
+/// integers. Of two groups of four warps one does so while the other's products
+/// run.
+static constexpr double kScale = 13e-6;
 /// How much faster products are on a card that is otherwise idle: its power is
 /// limited.
 static constexpr double kIdle = 0.35;
 
+/// Rows of an instruction.
+static constexpr int64_t kWgmmaRows = 64;
+
 /// Warps are along the rows alone: four of them are one wgmma of 64 rows.
 int64_t ProductTile::getWarps() const { return rows / 16; }
 
-/// Elements have 16 bits, hence the 2.
 int64_t ProductTile::getMemory() const {
-  return stages * (rows + columns) * kDepth * 2;
+  return stages * (rows + columns) * kRowBytes;
+}
+
+/// Sums of integers that a workgroup has at once: of up to 128 columns.
+static int64_t countPartSums(const ProductTile &tile) {
+  constexpr int64_t kPart = 128;
+  return tile.rows * std::min(tile.columns, kPart);
 }
 
 /// Workgroups that a compute unit runs at the same time.
-static int64_t getResident(const ProductTile &tile, const GpuInfo &gpu) {
-  // What a workgroup takes beside its own, and registers beside sums.
-  constexpr int64_t kReserved = 1024, kRegisters = 65536, kOther = 72;
+static int64_t getResident(const ProductTile &tile, int64_t bytes,
+                           const GpuInfo &gpu) {
+  // What a workgroup takes beside its own, and registers beside sums. Those of
+  // integers are added to totals, part by part.
+  constexpr int64_t kReserved = 1024, kRegisters = 65536, kOther = 72,
+                    kOtherBeside = 56;
   int64_t threads = tile.getWarps() * gpu.waveSize;
   int64_t numbers = tile.rows * tile.columns / threads;
+  int64_t registers =
+      bytes == 1 ? numbers + countPartSums(tile) / threads + kOtherBeside
+                 : numbers + kOther;
   return std::min((gpu.workgroupMemory + kReserved) /
                       (tile.getMemory() + kReserved),
-                  kRegisters / (threads * (numbers + kOther)));
+                  kRegisters / (threads * registers));
 }
 
 double gist::estimateProduct(const ProductSize &size, const ProductTile &tile,
                              const GpuInfo &gpu) {
-  int64_t steps = llvm::divideCeil(size.depth, kDepth);
+  int64_t steps = llvm::divideCeil(size.depth * size.bytes, kRowBytes);
   int64_t workgroups = llvm::divideCeil(size.rows, tile.rows) *
                        llvm::divideCeil(size.columns, tile.columns);
   // Below 1 some compute units are idle, and the card can run the others
@@ -60,36 +79,45 @@ double gist::estimateProduct(const ProductSize &size, const ProductTile &tile,
   double share = static_cast<double>(workgroups) / gpu.computeUnits;
   double numbers = tile.rows * tile.columns;
   double products = kNumber * numbers * (1 - kIdle * (1 - std::min(share, 1.)));
+  double scaled = size.bytes == 1
+                      ? kScale * static_cast<double>(countPartSums(tile)) *
+                            kWgmmaRows / static_cast<double>(tile.rows)
+                      : 0;
   auto estimateRound = [&](int64_t count) {
     double rows = tile.rows + tile.columns;
     // A step is bound by the latency of one workgroup, by the matrix unit that
     // `count` of them share, or by the second level cache.
-    double step = std::max({kStep + products, count * (kSharedStep + products),
-                            std::min<double>(count, share) * kRow * rows});
+    double step =
+        std::max({kStep + products + scaled, count * (kSharedStep + products),
+                  std::min<double>(count, share) * kRow * rows});
     return kWorkgroup + kStore * numbers * count + steps * step;
   };
   // The compute unit that has most, in rounds of those that it runs at once.
   int64_t most = llvm::divideCeil(workgroups, gpu.computeUnits);
-  int64_t resident = std::max<int64_t>(getResident(tile, gpu), 1);
+  int64_t resident = std::max<int64_t>(getResident(tile, size.bytes, gpu), 1);
   int64_t rest = most % resident;
   return kLaunch + most / resident * estimateRound(resident) +
          (rest ? estimateRound(rest) : 0);
 }
 
-llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu) {
+llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu,
+                                                     int64_t bytes) {
   constexpr int64_t kColumns = 32;
   llvm::SmallVector<ProductTile> tiles;
   // Four warps have registers for half as many columns as eight, where operands
   // go through registers too.
   for (auto [rows, most] : {std::pair<int64_t, int64_t>{64, 128}, {128, 256}})
     for (int64_t columns = kColumns; columns <= most; columns += kColumns) {
+      // Parts of integers are of multiples of 32 columns.
+      if (bytes == 1 && columns > 128 && columns % 64 != 0)
+        continue;
       // As many stages as leave room for the same number of workgroups.
       ProductTile tile = {rows, columns, kMinStages};
-      int64_t resident = getResident(tile, gpu);
+      int64_t resident = getResident(tile, bytes, gpu);
       for (int64_t stages = kMinStages; stages <= kMaxStages; ++stages) {
         ProductTile deeper = {rows, columns, stages};
         if (deeper.getMemory() <= gpu.workgroupMemory &&
-            getResident(deeper, gpu) == resident)
+            getResident(deeper, bytes, gpu) == resident)
           tile = deeper;
       }
       tiles.push_back(tile);
@@ -103,10 +131,11 @@ static ProductTile
 chooseTile(const ProductSize &size,
            llvm::function_ref<int64_t(int64_t, const ProductTile &)> countRows,
            const GpuInfo &gpu) {
-  auto tiles = getProductTiles(gpu);
+  auto tiles = getProductTiles(gpu, size.bytes);
   auto estimate = [&](int64_t rows, const ProductTile &tile) {
-    return estimateProduct({countRows(rows, tile), size.columns, size.depth},
-                           tile, gpu);
+    return estimateProduct(
+        {countRows(rows, tile), size.columns, size.depth, size.bytes}, tile,
+        gpu);
   };
   auto getCost = [&](const ProductTile &tile) {
     if (size.rows >= 0)

@@ -19,9 +19,9 @@
 
 namespace gist {
 
-/// y = x W^T, with y of rows x columns.
+/// y = x W^T, with y of rows x columns, of numbers of one or two bytes.
 struct ProductSize {
-  int64_t rows, columns, depth;
+  int64_t rows, columns, depth, bytes = 2;
 };
 
 /// How wgmma cuts a product.
@@ -39,8 +39,9 @@ struct ProductTile {
 double estimateProduct(const ProductSize &size, const ProductTile &tile,
                        const GpuInfo &gpu);
 
-/// Tiles that can be chosen.
-llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu);
+/// Tiles that can be chosen for numbers of so many bytes.
+llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu,
+                                               int64_t bytes = 2);
 
 /// The cheapest of them. Rows that are not known, -1, count as some hundreds
 /// and some thousands.

@@ -32,6 +32,7 @@
 #include "passes/Ranks/MadeNames.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
+#include "runtime/module/Module.h"
 #include "runtime/module/Properties.h"
 #include "runtime/module/Trust.h"
 
@@ -55,7 +56,7 @@ static std::string describeCompute(llvm::ArrayRef<Program> programs) {
   for (const Program &program : programs) {
     if (programs.size() > 1)
       text += (text.empty() ? "" : ", ") + program.target.name + ": ";
-    text += program.target.gpu ? "f16" : program.isInt8 ? "int8" : "f32";
+    text += program.isInt8 ? "int8" : program.target.gpu ? "f16" : "f32";
   }
   return text;
 }
@@ -214,9 +215,9 @@ Status Compilation::writePlan() {
     return {};
   // A plan that changes nothing yet. gist-plan tries others in its module.
   // It needs the number of layers and heads, which only the graph has.
-  if (options.plan == kCalibrationPlan)
+  if (options.triesHeads())
     GIST_TRY(makeCalibrationPlan(*graph, plan));
-  if (options.plan == kDepthsPlan) {
+  if (options.triesDepths()) {
     plan.depths = makeOpenDepths(model.config.numLayers);
     plan.depths.hasBulk = model.isDecoder;
     plan.heads.layers.resize(plan.depths.layers.size());
@@ -271,7 +272,7 @@ int64_t Compilation::chooseBlock() const {
   bool isForCpus =
       gpus == 0 && !options.plan.empty() && options.emit != Emit::Iree;
   // A calibration measures what the plan's own blocks lose.
-  if ((!isForGpus && !isForCpus) || options.plan == kCalibrationPlan)
+  if ((!isForGpus && !isForCpus) || options.triesHeads())
     return block;
   const BlockSize &size = isForGpus ? kBlockOfGpus : kBlockOfCpus;
   auto share = static_cast<uint64_t>(model.config.capacity / size.share);
@@ -296,7 +297,7 @@ void Compilation::leaveSlowParts() {
   // Programs for several targets must compute the same, and a calibration
   // follows its plan.
   if (options.countTargets() != 1 || options.followPlan ||
-      options.plan == kCalibrationPlan || plan.isOfSelections)
+      options.triesHeads() || plan.isOfSelections)
     return;
   // -gist-lower-gates judges each gate in the graph.
   if (plan.linears.isNeeded() && getGpuInfo(options.targets.front()))
@@ -312,7 +313,7 @@ void Compilation::leaveSlowParts() {
 
 int64_t Compilation::chooseLeastBulk() const {
   // A search tries plans of depths on any prompt.
-  if (options.plan == kDepthsPlan)
+  if (options.triesDepths())
     return 1;
   const GpuInfo *gpu = getGpuInfo(options.targets.front());
   const char *device = !gpu                           ? kCpuDevice
@@ -487,6 +488,9 @@ Status Compilation::writeModule() {
     writer.spec.model.properties[kSelectionsProperty] = selections;
   if (!bulk.empty())
     writer.spec.model.properties[kBulkProperty] = bulk;
+  if (!options.chosenAdapters.empty())
+    writer.spec.model.properties[kAdaptersProperty] =
+        llvm::join(llvm::make_first_range(options.chosenAdapters), " ");
   if (hasMaps && options.observe)
     writer.spec.model.properties[kWeightsProperty] =
         llvm::utohexstr(hashOfModel(weights));
@@ -498,6 +502,14 @@ Status Compilation::writeModule() {
     emit.referenceFrom = options.output;
   if (failed(emitModule(described, maker, emit, writer)))
     return diagnostics.takeError("module");
+  if (!options.weightsOf.empty()) {
+    std::shared_ptr<const Module> other;
+    GIST_TRY(Module::open(options.weightsOf, other).in("--weights"));
+    std::filesystem::path here = std::filesystem::absolute(options.output);
+    GIST_TRY(writer.leaveIn(*other, std::filesystem::absolute(options.weightsOf)
+                                        .lexically_proximate(here.parent_path())
+                                        .string()));
+  }
   GIST_TRY(writer.write(options.output));
   noteAsKnown();
   return {};
@@ -541,8 +553,7 @@ Status Compilation::run() {
 
   // The plan is read before the import, because it decides whether a decoder
   // has a cache.
-  if (!options.plan.empty() && options.plan != kCalibrationPlan &&
-      options.plan != kDepthsPlan)
+  if (!options.plan.empty() && !options.triesHeads() && !options.triesDepths())
     GIST_TRY(readPlanFile(options.plan, plan));
   progress.begin("import");
   // The kind of plan decides how the model is imported.

@@ -62,6 +62,8 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   import.contextLength = options.context;
   import.adapter = options.adapter;
   import.adapterScale = options.adapterScale;
+  for (const auto &[name, folder] : options.chosenAdapters)
+    import.chosenAdapters.push_back(folder);
   import.addsEveryToken = options.logitsOfEveryToken && !wholeSequences;
   GIST_TRY(
       importModel(options.model, import, context, program, weights, model));

@@ -8,6 +8,9 @@
 #ifndef GIST_PASSES_DRIVER_OPTIONS_H
 #define GIST_PASSES_DRIVER_OPTIONS_H
 
+#include "passes/Plan/File/DepthPlan.h"
+#include "passes/Plan/File/Plan.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -72,6 +75,8 @@ struct Options {
   // Adds the entry `score`, which perplexities need.
   bool logitsOfEveryToken = true;
   std::string weights = "embed"; ///< as the user says; read into the others
+  // A module in which weights stay that it has too, or empty.
+  std::string weightsOf;
   // Weights that need no packing stay in the files of the model.
   bool referenceWeights = false;
   // Only config.json is read, so that a model can be measured without its
@@ -81,8 +86,10 @@ struct Options {
   int64_t context = 0;
   std::string adapter;    ///< a folder of LoRA to merge, or empty
   float adapterScale = 1; ///< how much of it
-  std::string plan;       ///< a file, or empty
-  int64_t planBlock = 0;  ///< tokens of its blocks; 0: as it says
+  /// Names and folders of those that are chosen when the module runs.
+  std::vector<std::pair<std::string, std::string>> chosenAdapters;
+  std::string plan;      ///< a file, or empty
+  int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
   // Follow the plan also where the model is faster without it.
   bool followPlan = false;
   int64_t ranks = 1;     ///< that share the model
@@ -109,6 +116,11 @@ struct Options {
     return targets.size() + (hasCpu && !cpus.empty() ? cpus.size() - 1 : 0);
   }
   /// True for a graph in MLIR, false for a model.
+  /// The module is one in which plans are tried, and not for one plan.
+  bool triesHeads() const {
+    return plan == kCalibrationPlan || plan == kTrialPlan;
+  }
+  bool triesDepths() const { return plan == kDepthsPlan || plan == kTrialPlan; }
   bool isGraph() const {
     return std::filesystem::path(model).extension() == ".mlir";
   }

@@ -12,7 +12,7 @@
 
 #include "passes/Driver/Program.h"
 
-#include "dialect/GistOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "passes/Driver/Kernels.h"
 #include "passes/Driver/Module.h"
 #include "passes/Kernel/Kernels.h"
@@ -55,9 +55,11 @@ Status Program::formKernels() {
     pm.addPass(createSetTargetPass(machine));
     GraphPipelineOptions graph;
     // GPU kernels expand quantised weights to 16 bits as they read them, so
-    // activations stay floats there.
-    // Where weights are not quantised, nothing becomes int8 in spite of this.
-    graph.int8 = !target.gpu && options.compute != Compute::F32;
+    // activations stay floats there unless asked for.
+    // Where weights are not quantised, nothing becomes int8 on CPUs in spite of
+    // this.
+    graph.int8 = target.gpu ? options.compute == Compute::Int8
+                            : options.compute != Compute::F32;
     // CPUs lower gates to products; GPUs have kernels for them.
     graph.gates = !target.gpu;
     // Matrix instructions want rows of 16 bits, and few wide products.
@@ -67,14 +69,21 @@ Status Program::formKernels() {
     graph.sampling = target.gpu != nullptr && options.emit != Emit::Iree;
     buildGraphStage(pm, graph);
   }));
-  isInt8 =
-      calls->walk([](QuantizedMatmulOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
-  if (!target.gpu && options.compute == Compute::Int8 && !isInt8)
-    return Status::error(Code::BadArgument,
-                         "%s: --compute=int8 needs block-quantised weights; no "
-                         "product of this model reads one",
-                         options.model.c_str());
+  isInt8 = calls
+               ->walk([](Operation *op) {
+                 return isa<QuantizedMatmulOp, IntegerMatmulOp>(op)
+                            ? WalkResult::interrupt()
+                            : WalkResult::advance();
+               })
+               .wasInterrupted();
+  if (options.compute == Compute::Int8 && !isInt8)
+    return Status::error(
+        Code::BadArgument,
+        "%s: --compute=int8 needs %s; no product of this model reads one",
+        options.model.c_str(),
+        target.gpu ? "weights with rows of a multiple of 32 numbers, which "
+                     "products alone read"
+                   : "block-quantised weights");
   return run("kernels", *calls, buildKernelStage);
 }
 

@@ -12,6 +12,7 @@
 
 #include "passes/Emit/SpecBuilder.h"
 #include "dialect/Formats.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +22,8 @@
 #include "runtime/module/Format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace gist;
@@ -146,14 +149,26 @@ static std::string relativeTo(StringRef path, StringRef from) {
 
 /// The names of random weights one below the other, with their rows: numbers
 /// are made from names, and those of a part are what they are elsewhere.
+/// `suffix` says what they are in 8 bits.
 static std::string getRandomName(ArrayRef<const Weight *> parts,
-                                 ArrayAttr names) {
+                                 ArrayAttr names, StringRef suffix) {
   std::string name;
   for (auto [part, single] :
        llvm::zip_equal(parts, names.getAsValueRange<StringAttr>()))
-    name += (name.empty() ? "" : "+") + single.str() + "[" +
+    name += (name.empty() ? "" : "+") + (single + suffix).str() + "[" +
             std::to_string(part->shape[0]) + "]";
   return name;
+}
+
+/// How what a weight in 8 bits has of random numbers is spread. Rows are long
+/// enough for their largest numbers to be about the same; a spread of zero
+/// would say that numbers are not random.
+static RandomNumbers getByRow(RandomNumbers numbers, bool isScales) {
+  constexpr float kLargest = 127, kSpread = 1e-3f;
+  if (!isScales)
+    return {.mean = 0, .spread = kLargest};
+  float scale = (std::abs(numbers.mean) + numbers.spread) / kLargest;
+  return {.mean = scale, .spread = kSpread * scale};
 }
 
 void SpecBuilder::shareBytes(WeightOp op, ArrayRef<const Weight *> parts,
@@ -193,8 +208,10 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     shape[0] += part->shape[0];
     bytes += part->content.size;
   }
-  // A packed weight has other bytes than the model: packWeight makes them.
-  if (!packing && bytes != getNumBytes(type))
+  auto byRow = op->getAttrOfType<StringAttr>(kByRowAttr);
+  // A packed weight has other bytes than the model: packWeight makes them. So
+  // has one in 8 bits.
+  if (!packing && !byRow && bytes != getNumBytes(type))
     return op.emitOpError("has ")
            << bytes << " bytes in the model, but its type "
            << "says " << getNumBytes(type);
@@ -212,23 +229,34 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
            << packing << " is not what \"" << format << "\" means";
   if (packing)
     name += " " + format;
+  std::string suffix = byRow ? " i8 " + byRow.str() : "";
+  name += suffix;
+  if (byRow) {
+    bytes = getNumBytes(type);
+    shape = type.getShape().vec();
+    format = byRow == kByRowScales ? "f32" : "i8";
+  }
   if (auto known = bufferOf.find(name); known != bufferOf.end())
     return known->second;
 
   BufferSpec buffer;
   buffer.name = name;
   buffer.kind = BufferKind::Weight;
-  buffer.type = formatInfo(weight.format).isQuantized() ? ElementType::Byte
-                                                        : getElementType(type);
+  buffer.type = formatInfo(weight.format).isQuantized() && !byRow
+                    ? ElementType::Byte
+                    : getElementType(type);
   for (int64_t size : shape)
     buffer.shape.push_back(writer.spec.addConstant(size));
   if (weight.random)
     buffer.base = writer.addRandomWeight(
         parts->size() == 1
             ? name
-            : getRandomName(*parts, op->getAttrOfType<ArrayAttr>(kPartsAttr)),
-        format, shape, bytes, *weight.random);
-  else if (packing || parts->size() > 1)
+            : getRandomName(*parts, op->getAttrOfType<ArrayAttr>(kPartsAttr),
+                            suffix),
+        format, shape, bytes,
+        byRow ? getByRow(*weight.random, byRow == kByRowScales)
+              : *weight.random);
+  else if (packing || byRow || parts->size() > 1)
     buffer.base = writer.addWeight(name, format, shape, getNumBytes(type),
                                    makeProducer(op, *parts));
   // Packed and joined weights exist nowhere else, so they are always embedded.
@@ -240,7 +268,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
         weight.fileOffset, weight.content);
   bool isEmbedded =
       !weight.random && writer.spec.weights[buffer.base].file.empty();
-  if (isEmbedded && !packing)
+  if (isEmbedded && !packing && !byRow)
     shareBytes(op, *parts, buffer.base);
   return push(std::move(buffer));
 }

@@ -11,7 +11,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Emit/WeightParts.h"
+#include "dialect/GistIntegerOps.h"
 #include "passes/Kernel/PackWeights.h"
+#include "runtime/format/BlockFormats.h"
+#include "runtime/support/Status.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
 
 using namespace mlir;
 using namespace gist;
@@ -38,19 +45,63 @@ FailureOr<std::vector<const Weight *>> gist::findParts(WeightOp op,
   return found;
 }
 
+/// The scale of a row, and what its numbers are multiplied with to be integers.
+static std::pair<float, float> getRowScale(ArrayRef<float> row) {
+  float largest = 0;
+  for (float number : row)
+    largest = std::max(largest, std::abs(number));
+  // Of a row that is this close to zero the inverse would be infinite.
+  float inverse = 127 / largest;
+  return std::isfinite(inverse) ? std::pair(largest / 127, inverse)
+                                : std::pair(0.0f, 0.0f);
+}
+
+/// Appends what a weight in 8 bits has of `weight`: its values, or the scales
+/// of its rows.
+static Status appendByRow(const Weight &weight, bool isScales,
+                          std::vector<uint8_t> &bytes) {
+  int64_t columns = weight.shape[1];
+  uint64_t rowBytes = weight.content.size / weight.shape[0];
+  std::vector<float> row(columns);
+  for (int64_t i = 0; i < weight.shape[0]; ++i) {
+    dequantize(weight.format, {weight.content.data + i * rowBytes, rowBytes},
+               row.data());
+    if (!llvm::all_of(row, [](float number) { return std::isfinite(number); }))
+      return Status::error(Code::BadFile,
+                           "a weight has a number that is not finite in row "
+                           "%lld; expected finite numbers for products in 8 "
+                           "bits: compile without --compute=int8",
+                           static_cast<long long>(i));
+    auto [scale, inverse] = getRowScale(row);
+    if (isScales) {
+      auto text = std::bit_cast<std::array<uint8_t, sizeof(float)>>(scale);
+      bytes.insert(bytes.end(), text.begin(), text.end());
+      continue;
+    }
+    for (float number : row)
+      bytes.push_back(static_cast<uint8_t>(
+          static_cast<int8_t>(std::nearbyint(number * inverse))));
+  }
+  return {};
+}
+
 /// Called while the file is written, so that only one packed weight is in
 /// memory at a time.
 WeightProducer gist::makeProducer(WeightOp op,
                                   std::vector<const Weight *> parts) {
   auto packing = op->getAttrOfType<PackingAttr>(kPackingAttr);
   auto stored = op->getAttrOfType<BlockFormatAttr>(kFormatAttr);
+  auto byRow = op->getAttrOfType<StringAttr>(kByRowAttr);
   BlockFormat format = stored ? stored.getValue() : BlockFormat();
   return [=, parts = std::move(parts)](const ByteSink &sink) {
     std::vector<uint8_t> bytes;
     int64_t rows = 0;
     for (const Weight *part : parts) {
-      bytes.insert(bytes.end(), part->content.data,
-                   part->content.data + part->content.size);
+      if (byRow)
+        GIST_TRY(appendByRow(*part, byRow.getValue() == kByRowScales, bytes));
+      else
+        bytes.insert(bytes.end(), part->content.data,
+                     part->content.data + part->content.size);
       rows += part->shape[0];
     }
     if (packing)

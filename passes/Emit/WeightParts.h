@@ -19,8 +19,8 @@ mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op,
                                                        WeightMaker &weights);
 
 /// Writes `parts` one below the other, in the order that the packing of `op`
-/// describes, or as they are stored if there is no packing. `parts` must stay
-/// alive until the producer has run.
+/// describes, or what its kByRowAttr says, or else as they are stored. `parts`
+/// must stay alive until the producer has run.
 WeightProducer makeProducer(WeightOp op, std::vector<const Weight *> parts);
 
 /// The bytes that a tensor of this type takes.

@@ -41,8 +41,8 @@ namespace {
 class PackedReader {
 public:
   PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
-               Value row, Value column)
-      : b(b), packed(packed), packing(packing),
+               const FormatInfo &format, Value row, Value column)
+      : b(b), packed(packed), packing(packing), format(format),
         layout(getPackedLayout(packing)),
         tile(divide(row, packing.getColumns())),
         inTile(remainder(row, packing.getColumns())),
@@ -129,6 +129,11 @@ private:
     Value level = readBits(number, planes[0]);
     if (layout.numPlanes() == 2)
       level = arith::OrIOp::create(b, level, readBits(number, planes[1]));
+    if (format.levels) { // Less the zero point already.
+      ValueBuilder builder(b.getLoc(), b);
+      return arith::SIToFPOp::create(b, b.getF32Type(),
+                                     createLevel(builder, format, level));
+    }
     if (packing.getIsSigned()) {
       Value unused = i32(32 - packing.getBits());
       level = arith::ShRSIOp::create(b, arith::ShLIOp::create(b, level, unused),
@@ -161,6 +166,7 @@ private:
   ImplicitLocOpBuilder &b;
   Value packed;
   PackingAttr packing;
+  const FormatInfo &format;
   PackedLayout layout;
   // Where the number lies: a tile of rows, the row in it, a block of the row
   // and the number in that.
@@ -218,7 +224,8 @@ static void readPackedRows(RewriterBase &rewriter, DequantizeOp op,
         Value number =
             arith::IndexCastOp::create(inner, inner.getIndexType(), values[0]);
         Value column = linalg::IndexOp::create(inner, 1);
-        PackedReader reader(inner, packed, packing, number, column);
+        PackedReader reader(inner, packed, packing,
+                            getFormatInfo(op.getFormat()), number, column);
         linalg::YieldOp::create(inner, reader.read());
       });
   rewriter.replaceOp(op, rows);

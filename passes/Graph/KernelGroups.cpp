@@ -25,6 +25,7 @@
 
 #include "passes/Graph/KernelGroups.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,6 +53,17 @@ static bool isSizeArithmetic(Operation *op) {
           llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>));
 }
 
+/// Whether `op` makes floats of weights in 8 bits, element by element.
+static bool isScaledWeight(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInputs() == 2 &&
+         getElementTypeOrSelf(generic.getDpsInputs()[0]).isInteger(8) &&
+         generic.getNumReductionLoops() == 0 &&
+         llvm::all_of(generic.getDpsInputs(), [](Value input) {
+           return input.getDefiningOp<WeightOp>() != nullptr;
+         });
+}
+
 KernelRole gist::getKernelRole(Operation *op) {
   if (isa<WeightOp>(op))
     return KernelRole::Given;
@@ -67,12 +79,15 @@ KernelRole gist::getKernelRole(Operation *op) {
       isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, PackSelectionOp>(
           op))
     return KernelRole::Free;
+  // Integers of a weight are scaled where they are read.
+  if (isScaledWeight(op))
+    return KernelRole::Free;
   // The rows of a weight are dequantised where they are read.
   if (auto dequantize = dyn_cast<DequantizeOp>(op))
     return getSource(dequantize.getBlocks()).getDefiningOp<WeightOp>()
                ? KernelRole::Free
                : KernelRole::Rows;
-  if (isa<QuantizeRowsOp>(op))
+  if (isa<QuantizeRowsOp, QuantizeBlocksOp>(op))
     return KernelRole::Rows;
   // Ops of the dialect have kernels of their own.
   if (isa<GistDialect>(op->getDialect()))
@@ -200,7 +215,7 @@ private:
 
   /// The ops that make one tensor of the two halves of a product.
   SmallVector<Operation *> findGate(Operation *root) {
-    if (!fewLaunches || !isa<linalg::MatmulOp>(root))
+    if (!fewLaunches || !isa<linalg::MatmulOp, IntegerMatmulOp>(root))
       return {};
     auto halves = getColumnHalves(root->getResult(0));
     if (!halves || !llvm::all_of(*halves, [](Value half) {

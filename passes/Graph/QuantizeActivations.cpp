@@ -7,14 +7,17 @@
 //
 // Products with block-quantised weights multiply 8-bit integers: rows of x
 // become integers with a scale for each block, once for all products that read
-// them (CSE joins the ops).
+// them (CSE joins the ops). GPUs multiply integers of longer blocks
+// (IntegerProducts.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistExpertOps.h"
+#include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Graph/IntegerProducts.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 
@@ -115,6 +118,10 @@ struct QuantizeExperts final : OpRewritePattern<ExpertMatmulOp> {
 struct QuantizeActivationsPass final
     : gist::impl::QuantizeActivationsPassBase<QuantizeActivationsPass> {
   void runOnOperation() override {
+    if (isa_and_nonnull<GpuTargetAttr>(getOperation()->getAttr(kTargetAttr))) {
+      getOperation()->walk(makeIntegerProducts);
+      return;
+    }
     RewritePatternSet patterns(&getContext());
     patterns.add<QuantizeActivation, QuantizeGuarded, QuantizeExperts>(
         &getContext());

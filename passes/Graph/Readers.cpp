@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Graph/Readers.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,7 +71,7 @@ Operation *gist::getOwner(const OpOperand &operand, Block *block) {
 
 bool gist::readsOwnRow(OpOperand &operand) {
   Operation *op = operand.getOwner();
-  if (isa<DequantizeOp, QuantizeRowsOp>(op))
+  if (isa<DequantizeOp, QuantizeRowsOp, QuantizeBlocksOp>(op))
     return true;
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     // Rows that go into the cache stay whole, at another index.

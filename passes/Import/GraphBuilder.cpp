@@ -29,10 +29,10 @@ using namespace mlir;
 
 GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
                            const ModelConfig &config, const ModelSource &source,
-                           const ImportOptions &options, LoraAdapter &adapter,
-                           WeightMap &weights)
+                           const ImportOptions &options,
+                           GraphAdapters &adapters, WeightMap &weights)
     : architecture(architecture), config(config), source(source),
-      options(options), adapter(adapter), weights(weights),
+      options(options), adapters(adapters), weights(weights),
       hasCache(architecture.isDecoder && !options.wholeSequence),
       b(UnknownLoc::get(module.getContext()), module.getContext()) {
   b.setInsertionPointToEnd(module.getBody());
@@ -66,6 +66,8 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
     valueCache = entry->getArgument(3);
   }
   numTokens = tensor::DimOp::create(b, tokens, 0);
+  if (!adapters.chosen.empty())
+    splitTokens();
   // An encoder has no past: it sees all tokens of a sequence at once.
   total =
       past ? arith::AddIOp::create(b, past, numTokens).getResult() : numTokens;
@@ -182,25 +184,6 @@ static std::vector<int64_t> flattened(const std::vector<int64_t> &shape) {
   return {shape[0] * shape[1], shape[2]};
 }
 
-Status GraphBuilder::adapt(std::string_view module, Weight &matrix) {
-  std::string name = folderName(module);
-  auto found = adapter.updates.find(name);
-  if (found == adapter.updates.end())
-    found = adapter.updates.find(architecture.prefix + name);
-  if (found == adapter.updates.end())
-    return {};
-  found->second.isMerged = true;
-  // Adapters have the order of folders; where pairs are neighbours in a GGUF
-  // file alone, query and key rows were permuted for it.
-  int64_t heads = 0;
-  if (source.isGguf && config.rotaryPairs == RotaryPairs::Neighbours)
-    heads = module.ends_with(".q_proj")   ? config.numHeads
-            : module.ends_with(".k_proj") ? config.numKvHeads
-                                          : 0;
-  return mergeLora(found->second, options.adapterScale, heads, matrix)
-      .in(options.adapter + ": layer " + inQuotes(found->first));
-}
-
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
 /// the options ask for; blocks are not dequantised yet.
 GraphBuilder::NamedWeight
@@ -309,33 +292,35 @@ Status GraphBuilder::takeStatus() {
 // Embeddings
 //===----------------------------------------------------------------------===//
 
-/// Gathers rows, of numbers or of raw blocks, and dequantises what it took.
-/// The table is not expanded to f32: only the rows of these tokens are.
-Value GraphBuilder::embedding(std::string_view name, int64_t rows,
-                              int64_t columns) {
-  auto [table, format] = weight(name, ".weight", {rows, columns});
+/// The rows of a table, of numbers or of raw blocks, with these numbers.
+Value GraphBuilder::gatherRows(Value table, Value numbers) {
   auto tableType = cast<RankedTensorType>(table.getType());
-  Type element = tableType.getElementType();
   SmallVector<int64_t> shape(tableType.getShape());
   shape[0] = ShapedType::kDynamic;
   auto rank = static_cast<unsigned>(shape.size());
-  Value init = empty(RankedTensorType::get(shape, element));
-  Value rowsOf = table; // Structured bindings cannot be captured.
-  AffineMap tokenMap = AffineMap::get(rank, 0, b.getAffineDimExpr(0));
+  Value init = empty(RankedTensorType::get(shape, tableType.getElementType()));
+  AffineMap rowMap = AffineMap::get(rank, 0, b.getAffineDimExpr(0));
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
   auto gather = linalg::GenericOp::create(
-      b, init.getType(), tokens, init,
-      {tokenMap, b.getMultiDimIdentityMap(rank)}, loops,
+      b, init.getType(), numbers, init,
+      {rowMap, b.getMultiDimIdentityMap(rank)}, loops,
       [&](OpBuilder &nested, Location loc, ValueRange values) {
         ImplicitLocOpBuilder inner(loc, nested);
         SmallVector<Value> at{
             arith::IndexCastOp::create(inner, inner.getIndexType(), values[0])};
         for (unsigned i = 1; i < rank; ++i)
           at.push_back(linalg::IndexOp::create(inner, i));
-        Value value = tensor::ExtractOp::create(inner, rowsOf, at);
+        Value value = tensor::ExtractOp::create(inner, table, at);
         linalg::YieldOp::create(inner, value);
       });
-  return convert(numbers(gather.getResult(0), format), b.getF32Type());
+  return gather.getResult(0);
+}
+
+/// Dequantises only the rows that it took: the table is not expanded to f32.
+Value GraphBuilder::embedding(std::string_view name, int64_t rows,
+                              int64_t columns) {
+  auto [table, format] = weight(name, ".weight", {rows, columns});
+  return convert(numbers(gatherRows(table, tokens), format), b.getF32Type());
 }
 
 /// `count` rows of a table from row `first` on, as f32.
@@ -394,6 +379,8 @@ Value GraphBuilder::project(Value x, std::string_view name, int64_t outputs,
                       b, b.getLoc(), TypeRange(init.getType()),
                       ValueRange{x, numbers(matrix, format)}, init)
                       .getResult(0);
+  if (isAdapted(name))
+    product = addChosen(product, x, name, format);
   std::string biasName;
   if (bias == Bias::IfStored && !find(name, ".bias", biasName))
     return product;

@@ -37,6 +37,13 @@ enum class Bias {
   IfStored, ///< Added where the model has one.
 };
 
+/// What is added to linear layers.
+struct GraphAdapters {
+  LoraAdapter merged; ///< into weights
+  /// Of which each token has one or none.
+  std::vector<LoraAdapter> chosen;
+};
+
 /// Builds `@forward`. A weight that is missing or of another shape is kept as
 /// the first error, and building goes on with a placeholder of the expected
 /// shape, so that architectures need no checks; takeStatus() returns the error.
@@ -44,7 +51,7 @@ class GraphBuilder {
 public:
   GraphBuilder(mlir::ModuleOp module, const Architecture &architecture,
                const ModelConfig &config, const ModelSource &source,
-               const ImportOptions &options, LoraAdapter &adapter,
+               const ImportOptions &options, GraphAdapters &adapters,
                WeightMap &weights);
 
   /// Names that begin with a dot are those of this layer from now on.
@@ -154,8 +161,21 @@ private:
 
   std::string folderName(std::string_view module) const;
   std::string fullName(std::string_view module, const char *suffix) const;
+  /// What an adapter has of the layer `module`; null: nothing.
+  LoraAdapter::Update *updateOf(LoraAdapter &adapter, std::string_view module);
+  /// Of how many heads the halves alternate in rows of the layer `module`.
+  int64_t alternatingHeads(std::string_view module) const;
   /// Merges what the adapter has of the layer `module`.
   Status adapt(std::string_view module, Weight &matrix);
+  /// Takes the numbers of adapters out of the tokens.
+  void splitTokens();
+  bool isAdapted(std::string_view module) const;
+  /// The factors of all chosen adapters of a layer, side by side.
+  Status loadFactors(std::string_view module, int64_t outputs, int64_t inputs,
+                     WeightFormat format);
+  /// Adds to what a linear layer gives of x what the tokens' adapters do.
+  mlir::Value addChosen(mlir::Value product, mlir::Value x,
+                        std::string_view module, WeightFormat format);
   const StoredTensor *find(std::string_view module, const char *suffix,
                            std::string &name);
   /// How the source holds a weight.
@@ -182,6 +202,7 @@ private:
   mlir::Value numbers(mlir::Value stored, WeightFormat format);
   mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,
                       Bias bias, Stored how);
+  mlir::Value gatherRows(mlir::Value table, mlir::Value numbers);
   mlir::Value tableRows(std::string_view module, mlir::OpFoldResult first,
                         mlir::OpFoldResult count, int64_t rows,
                         int64_t columns);
@@ -214,13 +235,16 @@ private:
   const ModelConfig &config;
   const ModelSource &source;
   const ImportOptions &options;
-  LoraAdapter &adapter;
+  GraphAdapters &adapters;
   WeightMap &weights;
   const bool hasCache; ///< of keys and values: tokens before this call
 
   mlir::ImplicitLocOpBuilder b;
   mlir::func::FuncOp function;
   mlir::Value tokens, past, keyCache, valueCache;
+  int64_t chosenRank = 0; ///< of all chosen adapters together
+  /// Tokens x chosenRank: 1 for factors of the token's adapter, and 0.
+  mlir::Value chosenShares;
   mlir::Value numTokens; ///< Of this call.
   mlir::Value total;     ///< Cached tokens and those of this call.
   /// For layers without and with a window.

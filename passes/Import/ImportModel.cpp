@@ -50,9 +50,9 @@ static Status configure(const ModelSource &source,
 }
 
 /// A matrix of the adapter that nothing took belongs to another model.
-static Status checkMerged(const LoraAdapter &adapter) {
+static Status checkUsed(const LoraAdapter &adapter) {
   for (const auto &[layer, update] : adapter.updates)
-    if (!update.isMerged)
+    if (!update.isUsed)
       return Status::error(Code::BadFile,
                            "the model has no linear layer %s, which the "
                            "adapter changes",
@@ -89,9 +89,11 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   newInfo.isDecoder = architecture->isDecoder;
   GIST_TRY(configure(*source, *architecture, options, newInfo.config).in(path));
 
-  LoraAdapter adapter;
+  GraphAdapters adapters;
   if (!options.adapter.empty())
-    GIST_TRY(openLora(options.adapter, adapter));
+    GIST_TRY(openLora(options.adapter, adapters.merged));
+  for (const std::string &folder : options.chosenAdapters)
+    GIST_TRY(openLora(folder, adapters.chosen.emplace_back()));
 
   // The builder creates ops of these dialects before any pass could load them.
   context.loadDialect<GistDialect, arith::ArithDialect, func::FuncDialect,
@@ -103,10 +105,12 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   // Weights are views of the mapped files, which must live as long as they do.
   newWeights.source = source;
   GraphBuilder builder(*newModule, *architecture, newInfo.config, *source,
-                       options, adapter, newWeights);
+                       options, adapters, newWeights);
   architecture->build(builder, newInfo.config);
   GIST_TRY(builder.takeStatus().in(path));
-  GIST_TRY(checkMerged(adapter).in(options.adapter));
+  GIST_TRY(checkUsed(adapters.merged).in(options.adapter));
+  for (size_t i = 0; i < adapters.chosen.size(); ++i)
+    GIST_TRY(checkUsed(adapters.chosen[i]).in(options.chosenAdapters[i]));
   // The module has one function so far.
   auto forward = cast<func::FuncOp>(newModule->getBody()->front());
   newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
@@ -117,7 +121,7 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
     // Built a second time instead of cloned: the last norm and the head work on
     // other rows. Weights are found by name and shared.
     GraphBuilder second(*newModule, *architecture, newInfo.config, *source,
-                        every, adapter, newWeights);
+                        every, adapters, newWeights);
     architecture->build(second, newInfo.config);
     GIST_TRY(second.takeStatus().in(path));
     cast<func::FuncOp>(newModule->getBody()->back())

@@ -17,6 +17,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gist {
 
@@ -38,6 +39,9 @@ struct ImportOptions {
   /// empty: none.
   std::string adapter;
   float adapterScale = 1;
+  /// Folders of adapters of which each token has one or none: those with
+  /// number n, from 1 on, have n << kAdapterShift added to their ids.
+  std::vector<std::string> chosenAdapters;
   /// The capacity in tokens; 0 takes the model's own.
   int64_t contextLength = 0;
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Iree/Parameters.h"
+#include "dialect/GistIntegerOps.h"
 #include "passes/Emit/WeightParts.h"
 
 #include <set>
@@ -19,8 +20,9 @@ std::string gist::getParameterName(WeightOp op) {
   // A packed weight has other bytes than the stored one.
   if (Attribute packing = op->getAttr(kPackingAttr))
     stream << " " << packing;
-  // So has one that is joined for another target; the type tells them apart.
-  if (op->hasAttr(kPartsAttr))
+  // So has one that is joined for another target, or in 8 bits; the type tells
+  // them apart.
+  if (op->hasAttr(kPartsAttr) || op->hasAttr(kByRowAttr))
     stream << " " << op.getType();
   return name;
 }

@@ -8,6 +8,7 @@
 #include "passes/Kernel/KernelKinds.h"
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistExpertOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistSamplingOps.h"
 #include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,6 +31,7 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
       })
       // What -gist-gpu-tile-products makes of a product: the kind stays.
       .Case([](TileProductOp) { return KernelKind::Matmul; })
+      .Case([](IntegerMatmulOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })
       .Case([](AttendOp) { return KernelKind::Attend; })
       .Case([](ClusterAttentionOp) { return KernelKind::ClusterAttention; })

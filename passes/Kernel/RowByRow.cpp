@@ -14,6 +14,7 @@
 
 #include "passes/Kernel/RowByRow.h"
 #include "dialect/GistExpertOps.h"
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistRankOps.h"
@@ -111,7 +112,11 @@ private:
           // All but the first are weights.
           return visitProduct(product, product->getOperands().drop_front());
         })
-        .Case([&](QuantizeRowsOp rows) { return get(rows.getInput()); })
+        .Case([&](IntegerMatmulOp product) {
+          return visitProduct(product, {product.getWeight()});
+        })
+        .Case<QuantizeRowsOp, QuantizeBlocksOp>(
+            [&](auto rows) { return get(rows.getInput()); })
         .Default([&](Operation *other) {
           return areNone(other->getOperands()) && isPure(other) &&
                          other->getNumRegions() == 0

@@ -8,6 +8,7 @@
 #include "runtime/device/CpuTopology.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <sched.h>
@@ -36,6 +37,50 @@ std::vector<int> gist::allowedCpus() {
     if (CPU_ISSET(cpu, &set))
       cpus.push_back(cpu);
   return cpus;
+}
+
+/// The quota that one group sets, in microseconds of CPU time for each period;
+/// SIZE_MAX where it sets none. Version 2 has both numbers in one file.
+static size_t quotaOfGroup(const std::string &group) {
+  int64_t quota = 0, period = 0;
+  std::ifstream both(group + "/cpu.max");
+  if (!(both >> quota >> period)) {
+    std::ifstream(group + "/cpu.cfs_quota_us") >> quota;
+    std::ifstream(group + "/cpu.cfs_period_us") >> period;
+  }
+  if (quota <= 0 || period <= 0)
+    return SIZE_MAX;
+  return static_cast<size_t>((quota - 1) / period + 1);
+}
+
+size_t gist::readCpuQuota(const std::string &membership,
+                          const std::string &folder) {
+  size_t least = SIZE_MAX;
+  std::ifstream groups(membership);
+  // Number, controllers and path of a group. Version 2 has no controllers in
+  // the list, and lies in a folder of its own beside version 1.
+  for (std::string line; std::getline(groups, line);) {
+    size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos)
+      continue;
+    std::string controllers =
+        "," + line.substr(first + 1, second - first - 1) + ",";
+    std::vector<std::string> roots = {folder + "/cpu", folder + "/cpu,cpuacct"};
+    if (controllers == ",,")
+      roots = {folder, folder + "/unified"};
+    else if (controllers.find(",cpu,") == std::string::npos)
+      continue;
+    // Each group is limited by those above it. A container may see its own
+    // group as the root.
+    for (std::string path = line.substr(second + 1);;
+         path.resize(path.rfind('/'))) {
+      for (const std::string &root : roots)
+        least = std::min(least, quotaOfGroup(root + path));
+      if (path.find('/') == std::string::npos)
+        break;
+    }
+  }
+  return least;
 }
 
 /// Whether a list such as "0-1,8" has this number.

@@ -35,6 +35,12 @@ struct CpuTopology {
 /// The CPUs of the affinity mask; none if the system does not tell.
 std::vector<int> allowedCpus();
 
+/// How many CPUs the control groups of this process let it use at once, rounded
+/// up; SIZE_MAX where they set no limit. `membership` lists the groups, which
+/// are folders of `folder`.
+size_t readCpuQuota(const std::string &membership = "/proc/self/cgroup",
+                    const std::string &folder = "/sys/fs/cgroup");
+
 /// Asks the system which of these CPUs share a core. A CPU without that
 /// information counts as its own core.
 CpuTopology readTopology(const std::vector<int> &cpus,

@@ -8,6 +8,7 @@
 #include "runtime/device/Device.h"
 
 #include "runtime/device/DeviceCpu.h"
+#include "runtime/device/PageStore.h"
 #include "runtime/device/gpu/GpuDevice.h"
 #include "runtime/format/Devices.h"
 #include "runtime/support/OutOfMemory.h"
@@ -59,6 +60,8 @@ Status Device::copy(DeviceAddress to, DeviceAddress from, uint64_t size) {
   GIST_TRY(upload(to, {content.data(), size}));
   return synchronize(); // It is copied when `content` goes.
 }
+
+std::unique_ptr<PageStore> Device::openPages() { return nullptr; }
 
 Status gist::chooseTarget(const Device &device, const ModuleSpec &spec,
                           uint32_t &target, const RankSpec &ranks,

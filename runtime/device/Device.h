@@ -28,6 +28,7 @@
 namespace gist {
 
 class Device;
+class PageStore;
 
 /// An address as kernels see it; on the CPU an ordinary pointer.
 using DeviceAddress = uint64_t;
@@ -137,6 +138,10 @@ public:
   /// copy for all users of these bytes. The host's bytes must outlive the
   /// result.
   virtual Status share(Bytes content, DeviceMemory &result) = 0;
+
+  /// A place for pages that several parts of this device's memory can show;
+  /// null where it has no such thing.
+  virtual std::unique_ptr<PageStore> openPages();
 
   virtual Status upload(DeviceAddress to, Bytes from) = 0;
   virtual Status download(DeviceAddress from, void *to, uint64_t size) = 0;

@@ -14,6 +14,7 @@
 
 #include "runtime/device/CpuCode.h"
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/device/CpuPages.h"
 #include "runtime/device/CpuTopology.h"
 #include "runtime/device/ThreadGovernor.h"
 #include "runtime/device/ThreadPool.h"
@@ -66,8 +67,9 @@ struct ListRun {
 
 class DeviceCpu final : public Device {
 public:
-  DeviceCpu(unsigned threads, ThreadPlaces places)
-      : places(std::move(places)),
+  /// All `threads` run, or as many as is best beside other work.
+  DeviceCpu(unsigned threads, bool isFixed, ThreadPlaces places)
+      : places(std::move(places)), isFixed(isFixed),
         pool(threads, [this](unsigned thread) { return cpusOf(thread); }),
         governor(pool.size()), done(pool.size()) {}
 
@@ -80,6 +82,7 @@ public:
         nullptr, reinterpret_cast<DeviceAddress>(content.data), content.size);
     return {};
   }
+  std::unique_ptr<PageStore> openPages() override { return openCpuPages(); }
   Status upload(DeviceAddress to, Bytes from) override {
     std::memcpy(toPointer(to), from.data, from.size);
     return {};
@@ -131,6 +134,7 @@ private:
   }
 
   ThreadPlaces places; ///< before the pool, which asks for it
+  bool isFixed;
   ThreadPool pool;
   ThreadGovernor governor;
   std::vector<TaskCounter> counters; ///< grown as needed
@@ -289,11 +293,6 @@ static void runCommands(ListRun &run, unsigned thread) {
 /// that it did not run was lost to other processes.
 static void runList(void *context, unsigned thread) {
   ListRun &run = *static_cast<ListRun *>(context);
-  if (run.threads == 1) {
-    // No thread waits for it: there is nothing to measure.
-    runCommands(run, thread);
-    return;
-  }
   int64_t begin = now(), beginTime = threadTime();
   runCommands(run, thread);
   int64_t lost = (now() - begin) - (threadTime() - beginTime);
@@ -301,6 +300,13 @@ static void runList(void *context, unsigned thread) {
   while (lost > worst && !run.lost.compare_exchange_weak(
                              worst, lost, std::memory_order_relaxed))
     ;
+}
+
+static uint64_t countTasks(const CommandList &list) {
+  uint64_t tasks = 0;
+  for (const BoundCommand &command : list.commands)
+    tasks += uint64_t{command.grid[0]} * command.grid[1] * command.grid[2];
+  return tasks;
 }
 
 Status DeviceCpu::submit(const CommandList &list,
@@ -318,7 +324,9 @@ Status DeviceCpu::submit(const CommandList &list,
   int64_t begin = now();
   pool.run(runList, &run, run.threads);
   int64_t end = now();
-  governor.note(end, end - begin, run.lost.load(std::memory_order_relaxed));
+  if (!isFixed)
+    governor.note(end, {end - begin, run.lost.load(std::memory_order_relaxed),
+                        countTasks(list)});
   return {};
 }
 
@@ -331,12 +339,13 @@ Status gist::openCpuDevice(const DeviceOptions &options,
                          options.threads, kMaxThreads);
   std::vector<int> cpus = allowedCpus();
   CpuTopology topology = readTopology(cpus);
-  // A thread for each core of the affinity mask.
-  size_t cores = std::clamp<size_t>(topology.cores.size(), 1, kMaxThreads);
+  // A thread for each core of the affinity mask, or as many as may run at once.
+  size_t cores = std::clamp<size_t>(
+      std::min<size_t>(topology.cores.size(), readCpuQuota()), 1, kMaxThreads);
   unsigned threads =
       options.threads != 0 ? options.threads : static_cast<unsigned>(cores);
   result = std::make_unique<DeviceCpu>(
-      threads,
+      threads, /*isFixed=*/options.threads != 0,
       placeOnNodes(topology, readNodes(cpus), threads, ::sched_getcpu()));
   return {};
 }

@@ -11,35 +11,64 @@
 
 using namespace gist;
 
-void ThreadGovernor::note(int64_t now, int64_t wall, int64_t lost) {
-  windowWall += wall;
-  windowLost += lost;
-  // The loss is held against a whole window even before one is over. One short
-  // run that lost its core once does not count as busy, and a heavy loss does
-  // not have to wait for the window's end.
-  bool isBusy = windowLost * 100 > kTooMuch * std::max(windowWall, kWindow);
-  bool isDone = isBusy || windowWall >= kWindow;
-  if (isDone)
-    windowWall = windowLost = 0;
-  if (isBusy) {
-    current = std::max(current - 1, 1u);
-    // Only a failed attempt makes the pause longer. A machine that gets busy by
-    // itself says nothing about how soon it is free again.
-    if (trying)
+/// Whether both are runs of one kind: prompts and single tokens have tasks of
+/// different sizes, so that their rates say nothing of threads.
+bool ThreadGovernor::Window::hasRunsLike(const Window &other) const {
+  double mine = static_cast<double>(sum.tasks) / static_cast<double>(runs);
+  double others =
+      static_cast<double>(other.sum.tasks) / static_cast<double>(other.runs);
+  return std::max(mine, others) <= 1.25 * std::min(mine, others);
+}
+
+/// Whether the attempt is to stay.
+bool ThreadGovernor::isBetter() const {
+  if (!window.hasRunsLike(before))
+    return !window.isBusy();
+  // Rates scatter. Of equal ones the larger number of threads is right, unless
+  // it loses time.
+  double least = direction > 0 && !window.isBusy() ? 0.97 : 1.03;
+  return window.rate() > least * before.rate();
+}
+
+/// The next attempt. What failed last gives way to the other direction.
+int ThreadGovernor::chooseDirection() const {
+  int less = window.isBusy() && current > 1 ? -1 : 0;
+  int more = current < most ? 1 : 0;
+  if (less != 0 && (lastFailure != -1 || more == 0))
+    return less;
+  return more;
+}
+
+void ThreadGovernor::note(int64_t now, const RunTime &run) {
+  ++window.runs;
+  window.sum.wall += run.wall;
+  window.sum.lost += run.lost;
+  window.sum.tasks += run.tasks;
+  if (window.sum.wall < kWindow)
+    return;
+  if (direction != 0) {
+    if (isBetter()) {
+      // What goes on in the same direction need not wait.
+      bool isThere = direction < 0 && !window.isBusy();
+      nextAttempt = isThere ? now + pause : now;
+      pause = direction > 0 ? kFirstPause : pause;
+      lastFailure = 0;
+    } else {
+      current -= static_cast<unsigned>(direction);
+      lastFailure = direction;
+      nextAttempt = now + pause;
       pause = std::min(2 * pause, kLongestPause);
-    trying = false;
-    nextAttempt = now + pause;
-  } else if (isDone && trying) {
-    // It went well: the next thread need not wait as long.
-    pause = std::max(pause / 2, kFirstPause);
-    trying = false;
-    nextAttempt = now + pause;
+    }
+    direction = 0;
+    // A number that failed is not what the next attempt begins with.
+    if (lastFailure != 0) {
+      window = {};
+      return;
+    }
   }
-  // The new number of threads is judged by runs of its own, so that the window
-  // begins again.
-  if (!trying && current < most && now >= nextAttempt) {
-    ++current;
-    trying = true;
-    windowWall = windowLost = 0;
-  }
+  if (now >= nextAttempt)
+    direction = chooseDirection();
+  before = window;
+  current += static_cast<unsigned>(direction);
+  window = {};
 }

@@ -79,7 +79,7 @@ static void changeSigns(const FormatInfo &format, uint8_t *values) {
 static void setLevels(const FormatInfo &format, uint8_t *values) {
   if (format.levels)
     for (uint32_t i = 0; i < format.blockLength; ++i)
-      values[i] = static_cast<uint8_t>(format.levels[values[i]] + format.zero);
+      values[i] = static_cast<uint8_t>(format.valueOfLevel(values[i]));
 }
 static void setNumbersOfLevels(const FormatInfo &format, uint8_t *values) {
   if (!format.levels)
@@ -99,7 +99,7 @@ static void walkPlane(const BitPlane &plane, uint32_t length, Visit visit) {
     visit(plane.byteOf(first), plane.shiftOf(first), first);
 }
 
-void gist::readValues(const FormatInfo &format, const uint8_t *block,
+void gist::readStored(const FormatInfo &format, const uint8_t *block,
                       uint8_t *values) {
   std::memset(values, 0, format.blockLength);
   for (size_t p = 0; p < format.numPlanes(); ++p) {
@@ -112,6 +112,11 @@ void gist::readValues(const FormatInfo &format, const uint8_t *block,
     };
     walkPlane(plane, format.blockLength, visit);
   }
+}
+
+void gist::readValues(const FormatInfo &format, const uint8_t *block,
+                      uint8_t *values) {
+  readStored(format, block, values);
   changeSigns(format, values);
   setLevels(format, values);
 }

@@ -107,6 +107,10 @@ struct FormatInfo {
   constexpr uint32_t numGroups() const { return blockLength / group; }
   /// Bits of u.
   constexpr uint32_t valueBits() const { return levels ? 8 : bits; }
+  /// What u is for the level of this number.
+  constexpr uint32_t valueOfLevel(uint32_t number) const {
+    return static_cast<uint8_t>(levels[number] + zero);
+  }
   /// Neighbours whose bits one load gives in each plane and that share a scale.
   constexpr uint32_t neighbours() const {
     uint32_t result = group;
@@ -131,6 +135,10 @@ bool formatOfAttribute(std::string_view attribute, WeightFormat &format);
 // Blocks
 //===----------------------------------------------------------------------===//
 
+/// What the planes of a block hold: numbers of levels where there are some,
+/// else values, with a sign where they are stored with one.
+void readStored(const FormatInfo &format, const uint8_t *block,
+                uint8_t *values);
 /// The values of a block, without a sign: u of the formula above.
 void readValues(const FormatInfo &format, const uint8_t *block,
                 uint8_t *values);

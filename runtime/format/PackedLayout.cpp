@@ -60,7 +60,7 @@ PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
   PackedLayout layout;
   layout.columns = columns;
   layout.depth = depth;
-  layout.bits = info.valueBits();
+  layout.bits = info.bits;
   layout.group = info.group;
   layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 8;
   layout.hasMin = info.hasMinimum();
@@ -107,8 +107,8 @@ private:
 
 Packer::Packer(const FormatInfo &format, const PackedLayout &layout)
     : format(format), layout(layout), planes(layout.planes()),
-      // What is stored stands for itself less `zero`.
-      shift(layout.zero - format.zero) {
+      // What is stored stands for itself less `zero`; numbers of levels stay.
+      shift(format.levels ? 0 : layout.zero - format.zero) {
   for (size_t p = 0; p < layout.numPlanes(); ++p)
     for (int64_t column = 0; column < layout.columns; ++column)
       for (int64_t i = 0; i < kBlock; ++i) {
@@ -179,7 +179,10 @@ std::vector<uint8_t> gist::packWeight(WeightFormat format,
     int64_t number = 0; // of the block in its row
     for (int64_t block = 0; block < columns / info.blockLength; ++block) {
       uint8_t values[FormatInfo::kMaxBlockLength];
-      readValues(info, in, values);
+      if (info.levels)
+        readStored(info, in, values);
+      else
+        readValues(info, in, values);
       for (uint32_t i = 0; i < info.blockLength; i += kBlock, ++number) {
         uint8_t *shared = out + number / layout.sharingBlocks() * shape[2];
         packer.writeShared(in, row % layout.columns, shared);

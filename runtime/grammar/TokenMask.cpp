@@ -85,19 +85,21 @@ TokenMask::Bits TokenMask::compute() {
   return bits;
 }
 
-const TokenMask::Bits &TokenMask::mask() {
+Status TokenMask::prepare() {
+  matcher.allowWork();
   if (matcher.isFull()) {
     // States get new numbers.
     masks.clear();
     state = matcher.compact(state);
   }
-  auto at = masks.find(state);
-  if (at != masks.end())
-    return at->second;
+  if (isPrepared())
+    return {};
   Bits bits = compute();
+  GIST_TRY(matcher.status());
   if ((masks.size() + 1) * bits.size() * sizeof(uint64_t) > kMaxMaskBytes)
     masks.clear();
-  return masks.emplace(state, std::move(bits)).first->second;
+  masks.emplace(state, std::move(bits));
+  return {};
 }
 
 Status TokenMask::apply(std::span<float> logits) {
@@ -113,9 +115,8 @@ Status TokenMask::apply(std::span<float> logits) {
       logits[static_cast<size_t>(token)] = logit;
     return {};
   }
-  matcher.allowWork();
-  const Bits &bits = mask();
-  GIST_TRY(matcher.status());
+  GIST_TRY(prepare());
+  const Bits &bits = masks.at(state);
   bool isEmpty = true;
   for (size_t word = 0; word * kWordBits < logits.size(); ++word) {
     uint64_t allowed = word < bits.size() ? bits[word] : 0;

@@ -48,6 +48,11 @@ public:
   /// token may, or when the grammar takes too much to follow.
   Status apply(std::span<float> logits);
 
+  /// Computes what apply() needs, unless it is known, and fails as it would.
+  /// Until this has returned nothing else may be called.
+  Status prepare();
+  bool isPrepared() const { return hasEnded || masks.contains(state); }
+
   /// The text goes on with this token. One that was not allowed is an error.
   Status accept(int32_t token);
 
@@ -57,7 +62,6 @@ public:
 private:
   using Bits = std::vector<uint64_t>;
 
-  const Bits &mask();
   bool keepsPlain();
   Bits compute();
 

@@ -45,6 +45,10 @@ public:
   Bytes code(uint32_t target) const { return targetCode[target]; }
   /// Empty for a weight of random numbers.
   Bytes weight(uint32_t index) const { return weightData[index]; }
+  /// Where in the module's file an embedded weight is.
+  uint64_t weightOffset(uint32_t index) const {
+    return static_cast<uint64_t>(weightData[index].data - whole.data);
+  }
   /// Empty when the module has none.
   Bytes tokenizer() const { return tokenizerData; }
   std::string_view plan() const { return planData.text(); }

@@ -15,6 +15,7 @@
 
 #include "runtime/module/Format.h"
 #include "runtime/module/Metadata.h"
+#include "runtime/module/Module.h"
 #include "runtime/module/RandomWeights.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
@@ -22,6 +23,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
+#include <set>
 
 using namespace gist;
 
@@ -200,6 +203,35 @@ static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
   // weight's.
   std::string zeros(alignTo(weight.size, kWeightAlignment) - weight.size, '\0');
   return writer.append(bytesOf(zeros));
+}
+
+Status ModuleWriter::leaveIn(const Module &other, const std::string &file) {
+  std::map<std::string, uint32_t> theirs;
+  const std::vector<WeightSpec> &found = other.spec().weights;
+  for (uint32_t i = 0; i < found.size(); ++i)
+    if (found[i].file.empty() && !found[i].random)
+      theirs[found[i].name] = i;
+  std::set<uint32_t> wholes;
+  for (const Inside &place : places)
+    wholes.insert(place.whole);
+  for (uint32_t i = 0; i < spec.weights.size(); ++i) {
+    WeightSpec &weight = spec.weights[i];
+    auto at = theirs.find(weight.name);
+    if (!isStored(i) || wholes.contains(i) || at == theirs.end())
+      continue;
+    const WeightSpec &same = found[at->second];
+    if (same.format != weight.format || same.shape != weight.shape ||
+        same.size != weight.size)
+      continue;
+    GIST_TRY(
+        produceWeight(weight, producers[i], [](Bytes) { return Status(); }));
+    if (weight.hash != same.hash)
+      continue;
+    weight.file = file;
+    weight.offset = other.weightOffset(at->second);
+    producers[i] = nullptr;
+  }
+  return {};
 }
 
 Status ModuleWriter::write(const std::string &path) {

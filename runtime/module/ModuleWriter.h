@@ -32,8 +32,10 @@ namespace gist {
 /// Takes the next bytes of a weight; they may be reused after the call.
 using ByteSink = std::function<Status(Bytes)>;
 /// Hands a weight's bytes to the sink, front to back, in as many pieces as it
-/// likes. Called once, by ModuleWriter::write.
+/// likes. Called by ModuleWriter::write once, and before by leaveIn().
 using WeightProducer = std::function<Status(const ByteSink &)>;
+
+class Module;
 
 class ModuleWriter {
 public:
@@ -63,6 +65,11 @@ public:
   uint32_t addExternalWeight(std::string name, std::string format,
                              std::vector<int64_t> shape, std::string file,
                              uint64_t offset, Bytes data);
+
+  /// Leaves embedded weights whose bytes `other` has too, under the same name,
+  /// in the file of that module (path relative to this module's folder). A
+  /// weight that others lie in stays. Producers may be called once more.
+  Status leaveIn(const Module &other, const std::string &file);
 
   /// A weight of numbers that are made up when the module is loaded; `format`
   /// is one that randomWidth() knows.

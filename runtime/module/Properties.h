@@ -24,6 +24,11 @@ inline constexpr const char *kBulkProperty = "bulk";
 /// fitted with.
 inline constexpr const char *kWeightsProperty = "weights";
 
+/// Names of adapters, apart by spaces. Tokens of those that the n-th one is for
+/// have n << kAdapterShift added to their ids.
+inline constexpr const char *kAdaptersProperty = "adapters";
+inline constexpr int kAdapterShift = 24;
+
 } // namespace gist
 
 #endif // GIST_RUNTIME_MODULE_PROPERTIES_H

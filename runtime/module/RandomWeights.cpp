@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <thread>
@@ -26,6 +27,8 @@ using namespace gist;
 uint64_t gist::randomWidth(const std::string &format) {
   if (format == "f32")
     return 4;
+  if (format == "i8")
+    return 1;
   return format == "f16" || format == "bf16" ? 2 : 0;
 }
 
@@ -102,7 +105,10 @@ Status gist::makeRandomWeight(
     // The centres of 2^16 equal parts of [mean - spread, mean + spread].
     float value =
         mean + spread * ((2 * static_cast<float>(i) + 1) / kChoices - 1);
-    choices[i] = width == 4               ? std::bit_cast<uint32_t>(value)
+    choices[i] = width == 4 ? std::bit_cast<uint32_t>(value)
+                 : width == 1
+                     ? static_cast<uint8_t>(static_cast<int8_t>(
+                           std::clamp(std::round(value), -127.0f, 127.0f)))
                  : weight.format == "f16" ? floatToHalf(value)
                                           : floatToBfloat(value);
   }

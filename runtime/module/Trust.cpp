@@ -152,11 +152,16 @@ Status gist::checkTrusted(const Module &module) {
         ::access((folder + "/" + module.fingerprint()).c_str(), F_OK) == 0)
       return {};
   }
+  std::string notes;
+  Status found = trustFolder(TrustScope::User, notes);
   return Status::error(
       Code::Untrusted,
       "the module's code was not compiled by this user on this machine, so it "
       "is not run; if you trust it as you would trust a program, say so once "
       "with 'gist-run trust MODULE' (an administrator for all users with "
       "--system), or for one run with --trust (in C gist_module_trust, in "
-      "Python trust=True)");
+      "Python trust=True); another HOME or container counts as another user: "
+      "%s%s",
+      found.ok() ? "what this one compiles is noted in " : found.text.c_str(),
+      notes.c_str());
 }

@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <map>
+#include <system_error>
 
 using namespace gist;
 
@@ -137,15 +139,24 @@ private:
   std::vector<int32_t> tokens;
 };
 
-/// Holds the answer to a grammar.
+/// Holds the answer to a grammar. What may come next is computed by a thread of
+/// its own, while the model computes how likely it is.
 class GrammarMask final : public LogitsAdjustment {
 public:
   explicit GrammarMask(std::shared_ptr<const TokenGrammar> grammar)
-      : mask(std::move(grammar)) {}
+      : mask(std::move(grammar)) {
+    prepare();
+  }
 
-  Status write(int32_t token) override { return mask.accept(token); }
+  Status write(int32_t token) override {
+    GIST_TRY(wait());
+    GIST_TRY(mask.accept(token));
+    prepare();
+    return {};
+  }
 
   Status apply(std::span<float> logits) override {
+    GIST_TRY(wait());
     auto isPossible = [](float logit) {
       return logit > -std::numeric_limits<float>::infinity();
     };
@@ -160,7 +171,20 @@ public:
   }
 
 private:
+  void prepare() {
+    if (mask.isPrepared())
+      return;
+    try {
+      coming =
+          std::async(std::launch::async, [this] { return mask.prepare(); });
+    } catch (const std::system_error &) {
+      // There are no more threads: apply() computes it.
+    }
+  }
+  Status wait() { return coming.valid() ? coming.get() : Status(); }
+
   TokenMask mask;
+  std::future<Status> coming; ///< goes first, and waits
 };
 } // namespace
 

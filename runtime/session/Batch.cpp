@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Batch.h"
-#include "runtime/session/CheckTokens.h"
+#include "runtime/session/Adapters.h"
 
 #include <algorithm>
 
@@ -143,7 +143,7 @@ Status Batch::run(std::span<const BatchPiece> pieces,
                   std::span<const int32_t> tokens,
                   std::span<const RowRange> wanted,
                   std::span<const BatchDraw> draws) {
-  GIST_TRY(checkTokens(tokens, plan.module().spec().model.vocabSize));
+  GIST_TRY(checkNumbers(tokens, plan.module().spec().model));
   if (tokens.size_bytes() > tokenMemory.size())
     return Status::error(Code::BadArgument,
                          "a step is larger than the batch was made for");

@@ -75,11 +75,12 @@ public:
                        const MemoryMap &weights, const BatchLimits &limits,
                        std::unique_ptr<Batch> &result);
 
-  /// Runs a step. `tokens` are those of all pieces; `wanted` are rows in
-  /// ascending order, apart from each other. Their logits are then
-  /// logits(0), logits(1), … With `draws`, which only a batch that can draw
-  /// takes, there are drawn(0), drawn(1), … in their place: logits stay on the
-  /// device. An entry that leaves state alone has no rows that can be wanted.
+  /// Runs a step. `tokens` are those of all pieces, each withAdapter();
+  /// `wanted` are rows in ascending order, apart from each other. Their logits
+  /// are then logits(0), logits(1), … With `draws`, which only a batch that can
+  /// draw takes, there are drawn(0), drawn(1), … in their place: logits stay on
+  /// the device. An entry that leaves state alone has no rows that can be
+  /// wanted.
   Status run(std::span<const BatchPiece> pieces,
              std::span<const int32_t> tokens, std::span<const RowRange> wanted,
              std::span<const BatchDraw> draws = {});

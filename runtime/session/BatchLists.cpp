@@ -344,7 +344,12 @@ Status Batch::makeLists(std::span<const BatchPiece> pieces,
   if (shared + 1 == pieces.size())
     shared = pieces.size();
   bool isSplit = wanted.size() > 1;
-  bool isChain = pieces.size() > 1 && pieces[0].state == pieces[1].state;
+  // Pieces of one sequence follow one another.
+  bool isChain =
+      std::adjacent_find(pieces.begin(), pieces.end(),
+                         [](const BatchPiece &a, const BatchPiece &b) {
+                           return a.state == b.state;
+                         }) != pieces.end();
   setOrder(pieces.size(), shared, isSplit, isChain);
   for (CommandList *each : {&list, &lateList}) {
     each->commands.clear();

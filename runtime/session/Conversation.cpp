@@ -199,6 +199,11 @@ Status Conversation::load(const std::string &path) {
   return session.loadState(path, seen);
 }
 
+Status Conversation::setAdapter(std::string_view name) {
+  GIST_TRY(reset());
+  return session.setAdapter(name);
+}
+
 Status Conversation::reset() {
   // What could not be fed is forgotten now.
   (void)end();

@@ -67,6 +67,9 @@ public:
   Status load(const std::string &path);
 
   Status reset();
+  /// The same, and goes on with an adapter of the module, or with none (the
+  /// empty name).
+  Status setAdapter(std::string_view name);
   /// Forgets the tokens from `position` on.
   Status rewind(int64_t position);
 

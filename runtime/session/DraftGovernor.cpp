@@ -48,21 +48,53 @@ double DraftGovernor::costOf(size_t size) const {
   return cost;
 }
 
+DraftGovernor DraftGovernor::ofTexts(size_t count) const {
+  DraftGovernor result;
+  result.texts = count;
+  result.isFree = true;
+  result.costs = costs;
+  return result;
+}
+
+std::vector<std::pair<size_t, double>> DraftGovernor::knownCosts() const {
+  std::vector<std::pair<size_t, double>> result;
+  if (plain != 0)
+    result.emplace_back(texts, plain);
+  for (size_t i = 0; i < kSizes.size(); ++i)
+    if (costs[i] != 0)
+      result.emplace_back(kSizes[i], costs[i]);
+  return result;
+}
+
+double DraftGovernor::firstHope() { return kFreeHope; }
+
+double DraftGovernor::learn(double acceptance, bool isRight) {
+  return acceptance + kAcceptanceRate * (isRight - acceptance);
+}
+
 size_t DraftGovernor::choose(size_t most) const {
-  // Nothing can be said before one token was drawn without.
+  std::vector<double> chances;
+  for (double chance = acceptance; chances.size() < most; chance *= acceptance)
+    chances.push_back(chance);
+  return choose(chances);
+}
+
+size_t DraftGovernor::choose(std::span<const double> chances) const {
+  // Nothing can be said before tokens were drawn without.
   if (plain == 0 || !isMeasured())
     return 0;
   size_t best = 0, count = 0;
-  double bestRate = 1 / plain, expected = 1, chance = 1;
-  for (size_t i = 0; i < kSizes.size() && kSizes[i] <= most + 1; ++i) {
-    for (; count < kSizes[i] - 1; ++count) {
-      chance *= acceptance;
-      expected += chance;
-    }
-    if (costs[i] == 0)
+  // One token of each text is drawn whatever was drafted.
+  auto expected = static_cast<double>(texts);
+  double bestRate = expected / plain;
+  for (size_t i = 0; i < kSizes.size(); ++i) {
+    if (kSizes[i] <= texts)
+      continue;
+    if (kSizes[i] - texts > chances.size() || costs[i] == 0)
       break;
+    for (; count < kSizes[i] - texts; ++count)
+      expected += chances[count];
     double cost = costOf(i), drafting = draftToken * static_cast<double>(count);
-    // One token is drawn whatever was drafted.
     if (cost + drafting - plain > account)
       continue;
     if (ages[i] > kTrustedFor)
@@ -88,7 +120,7 @@ void DraftGovernor::notePlain(int64_t nanoseconds) {
 }
 
 void DraftGovernor::noteGuess(bool isRight) {
-  acceptance += kAcceptanceRate * (isRight - acceptance);
+  acceptance = learn(acceptance, isRight);
 }
 
 void DraftGovernor::noteDrafting(int64_t nanoseconds) {
@@ -99,18 +131,25 @@ void DraftGovernor::noteDrafting(int64_t nanoseconds) {
 void DraftGovernor::noteDraft(size_t drafted, size_t accepted,
                               int64_t draftNanoseconds,
                               int64_t verifyNanoseconds) {
+  for (size_t i = 0; i < std::min(accepted + 1, drafted); ++i)
+    noteGuess(i < accepted);
+  noteDrafts(drafted, accepted + 1, draftNanoseconds, verifyNanoseconds);
+}
+
+void DraftGovernor::noteDrafts(size_t drafted, size_t drawn,
+                               int64_t draftNanoseconds,
+                               int64_t verifyNanoseconds) {
   auto verify = static_cast<double>(verifyNanoseconds);
   auto draft = static_cast<double>(draftNanoseconds);
   for (size_t i = 0; i < kSizes.size(); ++i)
-    if (kSizes[i] == drafted + 1) {
+    if (kSizes[i] == drafted + texts) {
       costs[i] += kCostRate * (verify - costs[i]);
       ages[i] = 0;
     }
   double each = draft / static_cast<double>(std::max<size_t>(drafted, 1));
   draftToken += kTimeRate * (each - draftToken);
-  for (size_t i = 0; i < std::min(accepted + 1, drafted); ++i)
-    noteGuess(i < accepted);
-  double drawn = plain * static_cast<double>(accepted + 1);
-  account = std::min(account + drawn * (1 + kAllowance) - verify - draft,
+  double without =
+      plain * static_cast<double>(drawn) / static_cast<double>(texts);
+  account = std::min(account + without * (1 + kAllowance) - verify - draft,
                      kMostCredit * plain);
 }

@@ -11,6 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace gist {
 
@@ -31,6 +34,10 @@ public:
   /// its first call touches memory for the first time.
   static constexpr std::array<size_t, 5> kTrials = {16, 16, 8, 4, 2};
 
+  /// One for calls that draw a token of each of several texts, with guesses of
+  /// any; it takes over what trials told.
+  DraftGovernor ofTexts(size_t count) const;
+
   /// A text begins, of whose guesses nothing is known.
   void begin(bool isFree);
 
@@ -41,12 +48,28 @@ public:
 
   /// How many tokens to draft, at most `most`; 0: none.
   size_t choose(size_t most) const;
+  /// How many of the guesses that are right with these chances to use; the
+  /// first ones.
+  size_t choose(std::span<const double> chances) const;
 
   /// A token was drawn without a draft, in so many nanoseconds.
   void notePlain(int64_t nanoseconds);
   /// Of `drafted` tokens the model took `accepted`, and drew one more.
   void noteDraft(size_t drafted, size_t accepted, int64_t draftNanoseconds,
                  int64_t verifyNanoseconds);
+  /// The same of all texts together, `drawn` tokens of them: all that were
+  /// taken, and one more of each.
+  void noteDrafts(size_t drafted, size_t drawn, int64_t draftNanoseconds,
+                  int64_t verifyNanoseconds);
+  /// What to expect of the next guess in a text, where such a one was right or
+  /// was not.
+  static double learn(double acceptance, bool isRight);
+  /// Of a text of whose guesses nothing is known; they cost nothing.
+  static double firstHope();
+
+  /// What calls of so many rows take, in nanoseconds, as far as it is known.
+  std::vector<std::pair<size_t, double>> knownCosts() const;
+
   /// Whether a guess that was not used was right.
   void noteGuess(bool isRight);
   /// A token was drafted, and not used, in so many nanoseconds.
@@ -56,9 +79,10 @@ public:
 private:
   double costOf(size_t size) const;
 
+  size_t texts = 1;
   bool isFree = false;
   double acceptance = 0; ///< of the next drafted token
-  double plain = 0;      ///< nanoseconds of a call for one token; 0: not known
+  double plain = 0;      ///< nanoseconds of a call without drafts; 0: not known
   double draftToken = 0; ///< of drafting one; 0: not known, or nothing
   // By size.
   std::array<double, kSizes.size()> costs = {}; ///< of calls; 0: not known

@@ -104,6 +104,8 @@ Status ModuleDrafter::follow(std::span<const int32_t> text) {
   size_t limit = std::min(seen.size(), text.size() - 1), same = 0;
   while (same < limit && seen[same] == text[same])
     ++same;
+  if (static_cast<int64_t>(same) < session->leastRewind())
+    same = 0;
   GIST_TRY(session->rewind(static_cast<int64_t>(same)));
   seen.resize(same);
   GIST_TRY(session->feed(text.subspan(same)));
@@ -119,6 +121,13 @@ Status ModuleDrafter::draft(std::span<const int32_t> text, size_t most,
     return {};
   most = std::min(most, capacity - text.size());
   GIST_TRY(follow(text));
+  // Where state goes back within a block alone, guesses that are fed end before
+  // the block does, and none begins one. The last guess is not fed.
+  if (!session->checkRewinds().ok()) {
+    int64_t left = session->tokensInBlock(session->position());
+    bool begins = left == session->tokensInBlock(0);
+    most = std::min(most, begins ? 1 : static_cast<size_t>(left));
+  }
   while (true) {
     Distribution from;
     int32_t token = 0;
@@ -171,10 +180,12 @@ Status gist::makeModuleDrafter(std::shared_ptr<const Module> module,
   if (symbol != kNone)
     options.context =
         std::min(options.context, module->spec().symbols[symbol].max);
+  GIST_TRY(checkGenerates(*module));
   std::unique_ptr<Session> session;
   GIST_TRY(Session::create(module, device, options, session));
-  GIST_TRY(checkGenerates(*session));
-  GIST_TRY(session->checkRewinds().in("the module that drafts"));
+  // Guesses are taken back, within a block at least.
+  if (module->spec().model.prefillChunk == 0)
+    GIST_TRY(session->checkRewinds().in("the module that drafts"));
   result = std::make_unique<ModuleDrafter>(std::move(session),
                                            target.spec().model.vocabSize);
   return {};

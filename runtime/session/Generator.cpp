@@ -58,12 +58,22 @@ std::vector<int32_t> gist::endTokensOf(const Module &module,
   return tokens;
 }
 
-Status gist::checkGenerates(const Session &session) {
-  if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryEmbed))
+Status gist::checkGenerates(const Module &module) {
+  auto hasEntry = [&](std::string_view name) {
+    return std::ranges::any_of(
+        module.spec().entries,
+        [&](const EntrySpec &entry) { return entry.name == name; });
+  };
+  if (hasEntry(kEntryPrefill))
     return {};
+  if (hasEntry(kEntryEmbed))
+    return Status::error(Code::Unsupported,
+                         "the module is an encoder, which cannot write text; "
+                         "'embed' turns texts into vectors");
   return Status::error(Code::Unsupported,
-                       "the module is an encoder, which cannot write text; "
-                       "'embed' turns texts into vectors");
+                       "the module cannot write text, which needs an entry "
+                       "'prefill'; 'info' lists the entries that it has, and "
+                       "'call' runs one");
 }
 
 /// Draws the first token: after the prompt, or after what was fed last.
@@ -91,7 +101,7 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
                           std::span<const int32_t> prompt,
                           const GenerateOptions &options,
                           std::unique_ptr<TokenStream> &result) try {
-  GIST_TRY(checkGenerates(session));
+  GIST_TRY(checkGenerates(session.module()));
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");

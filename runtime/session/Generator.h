@@ -86,8 +86,8 @@ using TextSink = std::function<bool(std::string_view piece)>;
 /// was held back at the end comes with the token -1. False stops.
 using TokenSink = std::function<bool(int32_t token, std::string_view text)>;
 
-/// Fails for modules that do not write text: encoders.
-Status checkGenerates(const Session &session);
+/// Fails for modules that do not write text, such as encoders.
+Status checkGenerates(const Module &module);
 
 /// A token, and the text that it makes certain.
 struct TokenPiece {

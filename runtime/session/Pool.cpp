@@ -15,6 +15,7 @@
 
 #include "runtime/session/Pool.h"
 
+#include "runtime/session/Adapters.h"
 #include "runtime/session/Batch.h"
 #include "runtime/session/CheckTokens.h"
 #include "runtime/session/LoneSequence.h"
@@ -27,6 +28,8 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -44,6 +47,8 @@ struct Sequence : ReadPrompt {
   Sampler sampler;
   std::vector<int32_t> written = {}; ///< of the answer
   uint64_t served = 0; ///< when it last had a piece of prompt, in steps
+  /// How likely the next guess is right, where several sequences have some.
+  double hope = DraftGovernor::firstHope();
 };
 
 /// Tokens that one call takes.
@@ -62,7 +67,8 @@ struct Turn {
   SampleSettings settings = {};
   std::optional<size_t> draw = {};   ///< its number; none: the host draws
   std::optional<int32_t> drawn = {}; ///< by the kernels of a session
-  Draft draft = {}; ///< of one that is alone: what its last tokens are
+  Draft draft = {};                  ///< what its last tokens are
+  std::optional<int32_t> guess = {}; ///< of the next token, where none is used
 };
 
 class PoolOfSequences final : public Pool {
@@ -86,13 +92,15 @@ public:
 
 private:
   Status chooseLimits(const EntrySpec &entry);
+  Status openPrefixes();
   Status makeBatches(const EntrySpec &entry);
   Status chooseMemory();
   Status check(const PoolRequest &request) const;
   int64_t reservedTokens(int64_t tokens) const;
-  Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
+  uint64_t usedBytes() const;
+  uint64_t freeBytes() const;
+  Status reserve(Sequence &sequence);
   void findBulk(Sequence &sequence) const;
-  void keepPrefix(const Sequence &sequence, int64_t tokens);
   void end(std::unique_ptr<Sequence> sequence);
 
   int64_t pieceOf(const Sequence &sequence) const;
@@ -105,9 +113,17 @@ private:
   void write(const Turn &turn, size_t number, std::span<const float> logits,
              PoolEvent &event);
   Status measureDrafts();
+  bool mayDraft(const std::vector<Turn> &turns) const;
+  static std::vector<int32_t> textOf(const Sequence &sequence);
+  size_t roomForGuesses(const Turn &turn) const;
   Status addDraft(Turn &turn);
+  Status addDrafts(std::vector<Turn> &turns);
   void finishDraft(const Turn &turn, const std::vector<RowRange> &wanted,
                    std::vector<PoolEvent> &events);
+  void finishTurns(std::vector<Turn> &turns,
+                   const std::vector<RowRange> &wanted,
+                   std::vector<PoolEvent> &events);
+  void noteGuesses(const Turn &turn, std::span<const PoolEvent> events);
 
   std::shared_ptr<const Module> source;
   Device &device;
@@ -122,16 +138,17 @@ private:
   std::unique_ptr<Batch> bulkBatch;   ///< null: prompts have no bulk
   std::unique_ptr<LoneSequence> lone; ///< null: not wanted, or not possible
   int64_t context = 0, chunkTokens = 0, most = 0;
-  int64_t draftRows = 0; ///< tokens of a call with guesses at most
+  int64_t mostTokens = 0; ///< that a sequence has room for
+  int64_t draftRows = 0;  ///< tokens of a call with guesses at most
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
+  PromptPrefixes prefixes; ///< of those before, and what sequences share
   std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
-  PromptPrefixes prefixes;                          ///< of those before
-  uint64_t usedBytes = 0;
   PoolCounters total;
   DraftGovernor governor;
-  std::optional<Drafting> drafting; ///< none: nothing is drafted
-  SequenceId draftedFor = 0;        ///< whose text the drafter began
+  std::map<size_t, DraftGovernor> governors; ///< of several texts, by how many
+  std::optional<Drafting> drafting;          ///< none: nothing is drafted
+  SequenceId draftedFor = 0;                 ///< whose text the drafter began
   std::vector<float> adjusted;
 };
 } // namespace
@@ -173,6 +190,7 @@ Status PoolOfSequences::initialize() {
                          entry ? kEntryPrefill : kEntryScore);
   GIST_TRY(StateLayout::create(*source, *entry, layout));
   GIST_TRY(chooseLimits(*entry));
+  GIST_TRY(openPrefixes());
   if (options.drafter && !layout.isByPosition())
     return Status::error(Code::BadArgument,
                          "drafts need a state of rows by position, and this "
@@ -181,8 +199,8 @@ Status PoolOfSequences::initialize() {
   GIST_TRY(loadWeights(*source, device, target, weights, map));
   GIST_TRY(makeBatches(*entry));
   if (options.fastAlone)
-    GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
-                                  lone));
+    GIST_TRY(LoneSequence::create(*source, target, device, *code, map,
+                                  mostTokens, lone));
   GIST_TRY(chooseMemory());
   return measureDrafts();
 }
@@ -221,13 +239,27 @@ Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
   return {};
 }
 
+Status PoolOfSequences::openPrefixes() {
+  uint64_t each = 0, limit = 0;
+  GIST_TRY(layout.bytes(context, each));
+  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), limit))
+    limit = UINT64_MAX;
+  int64_t most =
+      source->spec().symbols[source->findSymbol(kSymbolCapacity)].max;
+  GIST_TRY(prefixes.open(layout, device, chunkTokens, most, limit));
+  // Room for a sequence of the whole context is whole pages where it can be.
+  int64_t step = prefixes.capacityStep();
+  mostTokens = std::min((context + step - 1) / step * step, most);
+  return {};
+}
+
 Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
   BatchLimits limits;
   limits.pieces = std::max(most, draftRows);
   limits.rows = std::max(chunkTokens + most, draftRows);
   limits.rowsOfLong = chunkTokens;
   limits.wanted = limits.rows;
-  limits.capacity = context;
+  limits.capacity = mostTokens;
   GIST_TRY(Batch::create(*source, entry,
                          source->findEntry(kEntryPrefill, target), target,
                          device, *code, map, limits, batch));
@@ -248,10 +280,6 @@ Status PoolOfSequences::makeBatches(const EntrySpec &entry) {
 Status PoolOfSequences::chooseMemory() {
   uint64_t each = 0;
   GIST_TRY(stateBytes(context, each));
-  uint64_t limit = 0;
-  if (mulOverflows(each, static_cast<uint64_t>(options.prefixes), limit))
-    limit = UINT64_MAX;
-  prefixes.set(layout, chunkTokens, limit);
   stateLimit = options.memory;
   if (stateLimit != 0)
     return {};
@@ -270,8 +298,8 @@ Status PoolOfSequences::chooseMemory() {
 //===----------------------------------------------------------------------===//
 
 int64_t PoolOfSequences::reservedTokens(int64_t tokens) const {
-  int64_t steps = (tokens + kCapacityStep - 1) / kCapacityStep;
-  return std::min(steps * kCapacityStep, context);
+  int64_t each = std::lcm(kCapacityStep, prefixes.capacityStep());
+  return std::min((tokens + each - 1) / each * each, mostTokens);
 }
 
 Status PoolOfSequences::stateBytes(int64_t tokens, uint64_t &bytes) const {
@@ -286,6 +314,7 @@ Status PoolOfSequences::check(const PoolRequest &request) const {
                          "%" PRId64 " tokens cannot be written",
                          request.maxTokens);
   GIST_TRY(checkTokens(request.tokens, source->spec().model.vocabSize));
+  GIST_TRY(checkAdapter(source->spec().model, request.adapter));
   auto prompt = static_cast<int64_t>(request.tokens.size());
   if (prompt > context || request.maxTokens > context - prompt)
     return Status::error(Code::BadArgument,
@@ -296,9 +325,21 @@ Status PoolOfSequences::check(const PoolRequest &request) const {
   return {};
 }
 
+/// What sequences have, that which several show counted once.
+uint64_t PoolOfSequences::usedBytes() const {
+  uint64_t bytes = prefixes.shownBytes();
+  for (const std::unique_ptr<Sequence> &sequence : sequences)
+    bytes += sequence ? sequence->state->bytes() : 0;
+  return bytes;
+}
+
+uint64_t PoolOfSequences::freeBytes() const {
+  return stateLimit - std::min(usedBytes(), stateLimit);
+}
+
 /// Takes memory for a sequence, from prefixes if need be.
-Status PoolOfSequences::reserve(int64_t tokens,
-                                std::unique_ptr<SequenceState> &state) {
+Status PoolOfSequences::reserve(Sequence &sequence) {
+  int64_t tokens = sequence.prompt() + sequence.request.maxTokens;
   uint64_t bytes = 0;
   GIST_TRY(stateBytes(tokens, bytes));
   if (bytes > stateLimit)
@@ -306,18 +347,26 @@ Status PoolOfSequences::reserve(int64_t tokens,
                          "a sequence of %" PRId64 " tokens needs %" PRIu64
                          " bytes of state, but there are %" PRIu64,
                          tokens, bytes, stateLimit);
-  if (usedBytes > stateLimit - bytes)
+  // What it will show needs no memory of its own, and must not go before.
+  std::vector<std::shared_ptr<KeptState>> known;
+  if (prefixes.canShow(reservedTokens(tokens)) &&
+      sequence.request.promptLogprobs < 0)
+    known = prefixes.known(sequence);
+  for (const std::shared_ptr<KeptState> &state : known)
+    bytes -= state->bytes();
+  uint64_t free = freeBytes();
+  if (bytes > free)
     return Status::error(Code::OutOfMemory,
                          "there is no room now: %" PRIu64 " bytes of %" PRIu64
                          " are taken, and the sequence needs %" PRIu64,
-                         usedBytes, stateLimit, bytes);
-  prefixes.shrinkTo(stateLimit - usedBytes - bytes);
+                         stateLimit - free, stateLimit, bytes);
+  prefixes.shrinkTo(free - bytes);
   while (true) {
-    Status status =
-        SequenceState::create(layout, device, reservedTokens(tokens), state);
+    Status status = SequenceState::create(
+        layout, device, reservedTokens(tokens), sequence.state);
     // Another process may have taken memory that was free.
     if (status.code != Code::OutOfMemory || !prefixes.forgetOne())
-      return status;
+      return known.empty() || !status.ok() ? status : takeOver(sequence);
   }
 }
 
@@ -339,14 +388,13 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
                          "there is no room now: %" PRId64
                          " sequences are running, and that is the most",
                          size());
-  auto prompt = static_cast<int64_t>(request.tokens.size());
-  GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
-  usedBytes += sequence->state->bytes();
   sequence->sampler.see(request.tokens);
   sequence->tokens = std::move(request.tokens);
+  sequence->adapter = request.adapter;
   sequence->request = std::move(request);
   findBulk(*sequence);
   prefixes.nameChunks(*sequence);
+  GIST_TRY(reserve(*sequence));
   sequence->id = ++lastId;
   id = lastId;
   ++total.added;
@@ -354,14 +402,13 @@ Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
   return {};
 }
 
-void PoolOfSequences::keepPrefix(const Sequence &sequence, int64_t tokens) {
-  prefixes.keep(sequence, tokens, stateLimit - usedBytes);
-}
-
+/// `sequence` is not one of those that run any more.
 void PoolOfSequences::end(std::unique_ptr<Sequence> sequence) {
-  usedBytes -= sequence->state->bytes();
   if (layout.isByPosition())
-    keepPrefix(*sequence, sequence->read());
+    prefixes.keep(*sequence, sequence->read(), freeBytes());
+  sequence.reset();
+  // What no sequence shows any more has its limit.
+  prefixes.shrinkTo(freeBytes());
 }
 
 bool PoolOfSequences::remove(SequenceId id) {
@@ -381,7 +428,7 @@ PoolCounters PoolOfSequences::counters() const {
   for (const std::unique_ptr<Sequence> &sequence : sequences)
     ++(sequence->isReading() ? result.reading : result.writing);
   result.kept = static_cast<int64_t>(prefixes.size());
-  result.stateBytes = usedBytes + prefixes.bytes();
+  result.stateBytes = usedBytes() - prefixes.shownBytes() + prefixes.bytes();
   result.stateLimit = stateLimit;
   result.launches = batch->launches() + (bulkBatch ? bulkBatch->launches() : 0);
   return result;
@@ -506,9 +553,10 @@ void PoolOfSequences::addRows(Turn &turn, Rows &rows) {
     auto at = static_cast<size_t>(i);
     size_t prompt = sequence.tokens.size();
     size_t known = prompt + sequence.written.size();
-    rows.tokens.push_back(at < prompt  ? sequence.tokens[at]
-                          : at < known ? sequence.written[at - prompt]
-                                       : turn.draft.tokens[at - known]);
+    int32_t token = at < prompt  ? sequence.tokens[at]
+                    : at < known ? sequence.written[at - prompt]
+                                 : turn.draft.tokens[at - known];
+    rows.tokens.push_back(withAdapter(token, sequence.adapter));
   }
 }
 
@@ -636,7 +684,7 @@ void PoolOfSequences::finishTurn(const Turn &turn,
   }
   sequence.past += turn.tokens;
   if (prefixes.isKeptHere(sequence))
-    keepPrefix(sequence, sequence.past);
+    prefixes.keep(sequence, sequence.past, freeBytes());
   if (sequence.isReading())
     return;
   if (request.maxTokens == 0)
@@ -676,19 +724,79 @@ Status PoolOfSequences::measureDrafts() {
   return {};
 }
 
-/// Lets the one sequence that there is, and that writes, guess what follows.
-Status PoolOfSequences::addDraft(Turn &turn) {
-  Sequence &sequence = *turn.sequence;
+/// Only while all write: a call with a piece of a prompt is full, and where a
+/// sequence is alone its calls tell what a token takes.
+bool PoolOfSequences::mayDraft(const std::vector<Turn> &turns) const {
+  return drafting && turns.size() == sequences.size() &&
+         static_cast<int64_t>(turns.size()) < draftRows &&
+         (turns.size() == 1 || options.drafter->isFree()) &&
+         std::none_of(
+             turns.begin(), turns.end(),
+             [](const Turn &turn) { return turn.sequence->isReading(); });
+}
+
+std::vector<int32_t> PoolOfSequences::textOf(const Sequence &sequence) {
+  std::vector<int32_t> text = sequence.tokens;
+  text.insert(text.end(), sequence.written.begin(), sequence.written.end());
+  return text;
+}
+
+size_t PoolOfSequences::roomForGuesses(const Turn &turn) const {
+  const Sequence &sequence = *turn.sequence;
   auto left =
       static_cast<size_t>(sequence.request.maxTokens) - sequence.written.size();
-  size_t room = std::min(left, static_cast<size_t>(draftRows)) - 1;
+  return std::min(left, static_cast<size_t>(draftRows)) - 1;
+}
+
+/// Lets the one sequence that there is guess what follows.
+Status PoolOfSequences::addDraft(Turn &turn) {
+  Sequence &sequence = *turn.sequence;
   if (draftedFor != sequence.id)
     GIST_TRY(drafting->begin(sequence.request.sampler));
   draftedFor = sequence.id;
-  std::vector<int32_t> text = sequence.tokens;
-  text.insert(text.end(), sequence.written.begin(), sequence.written.end());
-  GIST_TRY(drafting->propose(text, room, turn.draft));
+  GIST_TRY(
+      drafting->propose(textOf(sequence), roomForGuesses(turn), turn.draft));
   turn.tokens += static_cast<int64_t>(turn.draft.tokens.size());
+  return {};
+}
+
+/// Lets each sequence guess, and uses the guesses that are likeliest right, as
+/// many as are worth it: a guess counts on those before it.
+Status PoolOfSequences::addDrafts(std::vector<Turn> &turns) {
+  std::vector<std::pair<double, size_t>> guesses; // chance, turn
+  size_t room = static_cast<size_t>(draftRows) - turns.size();
+  for (size_t i = 0; i < turns.size(); ++i) {
+    Turn &turn = turns[i];
+    GIST_TRY(options.drafter->draft(textOf(*turn.sequence),
+                                    std::min(room, roomForGuesses(turn)),
+                                    turn.draft));
+    double chance = 1;
+    for (size_t k = 0; k < turn.draft.tokens.size(); ++k)
+      guesses.emplace_back(chance *= turn.sequence->hope, i);
+  }
+  // A guess is no likelier than the one before it, so those of a sequence are
+  // taken in order.
+  std::sort(guesses.begin(), guesses.end(),
+            [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::vector<double> chances;
+  for (size_t i = 0; i < std::min(room, guesses.size()); ++i)
+    chances.push_back(guesses[i].first);
+  DraftGovernor &chosen =
+      governors.try_emplace(turns.size(), governor.ofTexts(turns.size()))
+          .first->second;
+  size_t count = options.draftTokens == 0
+                     ? chosen.choose(chances)
+                     : std::min(options.draftTokens, chances.size());
+  std::vector<size_t> used(turns.size());
+  for (size_t i = 0; i < count; ++i)
+    ++used[guesses[i].second];
+  for (size_t i = 0; i < turns.size(); ++i) {
+    std::vector<int32_t> &tokens = turns[i].draft.tokens;
+    if (used[i] == 0 && !tokens.empty())
+      turns[i].guess = tokens[0];
+    tokens.resize(used[i]);
+    turns[i].tokens += static_cast<int64_t>(used[i]);
+  }
   return {};
 }
 
@@ -709,7 +817,40 @@ void PoolOfSequences::finishDraft(const Turn &turn,
     bool isRight = i < draft.size() && event.token == draft[i];
     total.acceptedTokens += isRight ? 1 : 0;
     if (event.finished || !isRight)
-      return;
+      break;
+  }
+}
+
+/// Learns from what became of the guesses of a turn.
+void PoolOfSequences::noteGuesses(const Turn &turn,
+                                  std::span<const PoolEvent> events) {
+  const std::vector<int32_t> &draft = turn.draft.tokens;
+  double &hope = turn.sequence->hope;
+  for (size_t i = 0; i < std::min(draft.size(), events.size()); ++i)
+    hope = DraftGovernor::learn(hope, events[i].token == draft[i]);
+  if (turn.guess && !events.empty())
+    hope = DraftGovernor::learn(hope, events[0].token == *turn.guess);
+}
+
+/// Reports the results of all turns, sequence by sequence in the order they
+/// were added.
+void PoolOfSequences::finishTurns(std::vector<Turn> &turns,
+                                  const std::vector<RowRange> &wanted,
+                                  std::vector<PoolEvent> &events) {
+  std::sort(turns.begin(), turns.end(), [](const Turn &a, const Turn &b) {
+    return a.sequence->id < b.sequence->id;
+  });
+  for (const Turn &turn : turns) {
+    size_t first = events.size();
+    if (!turn.draft.tokens.empty()) {
+      finishDraft(turn, wanted, events);
+    } else {
+      PoolEvent event;
+      finishTurn(turn, wanted, event);
+      if (event.token >= 0 || event.finished || !event.prompt.empty())
+        events.push_back(std::move(event));
+    }
+    noteGuesses(turn, std::span(events).subspan(first));
   }
 }
 
@@ -722,35 +863,29 @@ Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
   for (const std::unique_ptr<Sequence> &sequence : sequences)
     if (!sequence->isReading())
       turns.push_back({.sequence = sequence.get(), .tokens = 1});
-  // Only where a sequence is alone calls tell what its token takes.
-  Sequence *alone = sequences.size() == 1 && !sequences[0]->isReading()
-                        ? sequences[0].get()
-                        : nullptr;
-  bool mayDraft = alone && drafting;
-  if (mayDraft)
-    GIST_TRY(addDraft(turns[0]));
+  bool drafts = mayDraft(turns), isAlone = turns.size() == 1;
+  int64_t start = Profile::now();
+  if (drafts)
+    GIST_TRY(isAlone ? addDraft(turns[0]) : addDrafts(turns));
+  int64_t proposed = Profile::now();
   std::vector<RowRange> wanted;
   GIST_TRY(run(turns, wanted));
   ++total.steps;
-  Draft draft;
-  if (mayDraft && !turns[0].draft.tokens.empty()) {
-    finishDraft(turns[0], wanted, events);
-    draft = std::move(turns[0].draft);
-    turns.clear();
+  int64_t ended = Profile::now();
+  finishTurns(turns, wanted, events);
+  if (drafts && isAlone) {
+    drafting->finish(turns[0].draft, events.front().token, events.size() - 1);
+  } else if (drafts) {
+    size_t drafted = 0;
+    for (const Turn &turn : turns)
+      drafted += turn.draft.tokens.size();
+    DraftGovernor &chosen = governors.at(turns.size());
+    if (drafted == 0)
+      chosen.notePlain(ended - proposed);
+    else
+      chosen.noteDrafts(drafted, events.size(), proposed - start,
+                        ended - proposed);
   }
-  for (const Turn &turn : turns) {
-    PoolEvent event;
-    finishTurn(turn, wanted, event);
-    if (event.token >= 0 || event.finished || !event.prompt.empty())
-      events.push_back(std::move(event));
-  }
-  if (mayDraft)
-    drafting->finish(draft, events.front().token, events.size() - 1);
-  // Those of guesses are of one sequence, and in order.
-  if (draft.tokens.empty())
-    std::sort(
-        events.begin(), events.end(),
-        [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });
   for (const PoolEvent &event : events) {
     if (!event.finished)
       continue;

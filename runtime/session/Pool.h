@@ -62,9 +62,10 @@ struct PoolOptions {
   Profile *profile = nullptr;
   /// As in SessionOptions: runs code of a module that is not known here.
   bool trust = false;
-  /// Guesses tokens of a sequence that is alone, so that its text, which is the
-  /// same, comes faster; null: nothing does. With several sequences rows of
-  /// others fill a call already.
+  /// Guesses tokens, so that texts, which are the same, come faster; null:
+  /// nothing does. Where guesses take no time, each sequence has its own, as
+  /// many as calls have room for; another drafter serves a sequence that is
+  /// alone.
   std::shared_ptr<Drafter> drafter = {};
   /// Tokens that it guesses each time; 0: as many as are worth it.
   size_t draftTokens = 0;
@@ -78,6 +79,7 @@ struct PoolRequest {
   /// when the sequence is added, so that it never runs out of memory.
   int64_t maxTokens = 1;
   SamplerOptions sampler = {};
+  int32_t adapter = 0; ///< of the module, by its number; 0: none
   /// The sequence ends after any of these; the token itself is given too. The
   /// model's own end tokens are not implied (module.spec().model.stopTokens).
   std::vector<int32_t> stopTokens = {};

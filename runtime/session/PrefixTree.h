@@ -13,7 +13,7 @@
 #ifndef GIST_RUNTIME_SESSION_PREFIXTREE_H
 #define GIST_RUNTIME_SESSION_PREFIXTREE_H
 
-#include "runtime/device/Device.h"
+#include "runtime/session/StateStore.h"
 
 #include <list>
 #include <map>
@@ -26,62 +26,76 @@ namespace gist {
 class PrefixTree {
 public:
   /// A chunk after those on the way to it.
-  struct Node {
-    /// The rows of the chunk's tokens, or where state has no rows all that a
-    /// sequence has after the chunk. Empty: not known.
-    DeviceMemory state;
+  class Node {
+  public:
+    /// That of the chunk's tokens, or where state has no rows all that a
+    /// sequence has after the chunk. Null: not known.
+    const std::shared_ptr<KeptState> &state() const { return kept; }
 
   private:
     friend class PrefixTree;
+    std::shared_ptr<KeptState> kept;
     Node *parent = nullptr;
-    std::map<std::vector<int32_t>, std::unique_ptr<Node>> children;
-    const std::vector<int32_t> *tokens = nullptr; ///< the parent's key
+    std::map<uint64_t, std::unique_ptr<Node>> children; ///< by hash
+    uint64_t hash = 0;                                  ///< the parent's key
+    std::vector<int32_t> tokens;
     std::list<Node *>::iterator place; ///< among all, by when it was used
     uint64_t bytes() const;
+    /// Whether a sequence has the state too.
+    bool isShown() const { return kept.use_count() > 1; }
   };
 
   PrefixTree() = default;
   /// One by one: paths may be too long to forget them by recursion.
   ~PrefixTree() {
-    while (forgetOne()) {
-    }
+    while (!used.empty())
+      forget(*used.back());
   }
   PrefixTree(const PrefixTree &) = delete;
   PrefixTree &operator=(const PrefixTree &) = delete;
 
-  /// Of chunks of so many tokens.
-  void setChunk(int64_t tokens) { chunk = static_cast<size_t>(tokens); }
+  /// The beginning of all paths, which has no tokens.
+  Node &root() { return begin; }
 
-  /// The longest path of chunks that `tokens` begin with. The nodes are valid
-  /// until one is added or forgotten. They count as used now.
-  std::vector<Node *> find(std::span<const int32_t> tokens);
+  /// The chunk of these tokens after `parent`, or null. `hash` is of them.
+  Node *find(Node &parent, uint64_t hash, std::span<const int32_t> tokens);
 
-  /// Adds a node for the chunk behind `path`, or finds it. Room for its state
-  /// is the caller's matter.
-  Node *add(std::span<Node *const> path, std::span<const int32_t> tokens);
+  /// Adds a node that counts as used with its parent, or finds it. Room for its
+  /// state is the caller's matter. Null: other tokens have this hash.
+  Node *add(Node &parent, uint64_t hash, std::span<const int32_t> tokens);
 
   /// Gives a node its state.
-  void keep(Node &node, DeviceMemory state);
+  void keep(Node &node, std::shared_ptr<KeptState> state);
 
-  /// Forgets the node that was not used for the longest time, which has none
-  /// behind it. False: there is none, or only `except` and those before it.
-  bool forgetOne(const Node *except = nullptr);
-
-  /// The same until so many bytes are left. False: they are more.
-  bool shrinkTo(uint64_t bytes, const Node *except = nullptr);
-
-  uint64_t bytes() const { return total; }
-  size_t size() const { return used.size(); }
-
-private:
+  /// Those on the way to a node count as used with it now, and after it.
   void use(Node &node);
 
-  size_t chunk = 1;
-  Node root;
+  /// Forgets the node that was not used for the longest time, which has none
+  /// behind it, and whose state no sequence has. False: there is none, or only
+  /// `except` and those before it.
+  bool forgetOne(const Node *except = nullptr);
+
+  /// The same until those whose state no sequence has take so many bytes.
+  /// False: they take more.
+  bool shrinkTo(uint64_t bytes, const Node *except = nullptr);
+
+  /// Bytes of all nodes, and of those whose state sequences have too.
+  uint64_t bytes() const { return total; }
+  uint64_t shownBytes() const;
+  size_t size() const { return used.size(); }
+  /// Changes when a node is forgotten: nodes are valid until then.
+  uint64_t generation() const { return forgotten; }
+
+private:
+  void forget(Node &node);
+
+  Node begin;
   /// The last used first. A node comes before those behind it in the tree, so
-  /// that the last one is a leaf.
+  /// that the last one is a leaf. Where a sequence has a node's state, it has
+  /// those of all before it: the last one without is a leaf too.
   std::list<Node *> used;
   uint64_t total = 0; ///< bytes, those of tokens included
+  uint64_t forgotten = 0;
 };
 
 } // namespace gist

@@ -11,46 +11,37 @@
 
 using namespace gist;
 
-/// Begin and end of the bulk, behind the tokens of a chunk's name.
-static constexpr size_t kNumbersOfBulk = 2;
-
 /// The part of the bulk among the first `count` tokens.
 static RowRange bulkOf(const ReadPrompt &prompt, int64_t count) {
   return {std::min(prompt.bulk.begin, count), std::min(prompt.bulk.end, count)};
 }
 
-void PromptPrefixes::set(const StateLayout &newLayout, int64_t newChunk,
-                         uint64_t newLimit) {
+Status PromptPrefixes::open(const StateLayout &newLayout, Device &device,
+                            int64_t newChunk, int64_t most, uint64_t newLimit) {
   layout = &newLayout;
   chunk = newChunk;
   limit = newLimit;
-  tree.setChunk(chunk + static_cast<int64_t>(kNumbersOfBulk));
+  return store.open(newLayout, device, chunk, most);
 }
 
-std::vector<int32_t> PromptPrefixes::namesOf(const ReadPrompt &prompt,
-                                             size_t count) const {
-  std::vector<int32_t> names;
+std::vector<int32_t> PromptPrefixes::nameOf(const ReadPrompt &prompt,
+                                            size_t number) const {
   auto size = static_cast<size_t>(chunk);
-  names.reserve(count * (size + kNumbersOfBulk));
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t *tokens = prompt.tokens.data() + i * size;
-    RowRange bulk = bulkOf(prompt, static_cast<int64_t>(i + 1) * chunk);
-    names.insert(names.end(), tokens, tokens + size);
-    names.insert(names.end(), {static_cast<int32_t>(bulk.begin),
-                               static_cast<int32_t>(bulk.end)});
-  }
-  return names;
+  auto begin = prompt.tokens.begin() + static_cast<int64_t>(number * size);
+  RowRange bulk = bulkOf(prompt, static_cast<int64_t>(number + 1) * chunk);
+  std::vector<int32_t> name(begin, begin + chunk);
+  name.insert(name.end(), {static_cast<int32_t>(bulk.begin),
+                           static_cast<int32_t>(bulk.end), prompt.adapter});
+  return name;
 }
 
 void PromptPrefixes::nameChunks(ReadPrompt &prompt) const {
   auto count = static_cast<size_t>(prompt.prompt() / chunk);
-  size_t bytes =
-      (static_cast<size_t>(chunk) + kNumbersOfBulk) * sizeof(int32_t);
-  std::vector<int32_t> names = namesOf(prompt, count);
   Hasher hasher;
   for (size_t i = 0; i < count; ++i) {
-    hasher.update(
-        {reinterpret_cast<const uint8_t *>(names.data()) + i * bytes, bytes});
+    std::vector<int32_t> name = nameOf(prompt, i);
+    hasher.update({reinterpret_cast<const uint8_t *>(name.data()),
+                   name.size() * sizeof(int32_t)});
     prompt.chunks.push_back(hasher.finish());
   }
 }
@@ -63,44 +54,89 @@ bool PromptPrefixes::share(const ReadPrompt &a, const ReadPrompt &b,
   int64_t end = (static_cast<int64_t>(number) + 1) * chunk;
   // Where the bulk is the same up to here, it is up to every chunk before.
   RowRange ofA = bulkOf(a, end), ofB = bulkOf(b, end);
-  return ofA.begin == ofB.begin && ofA.end == ofB.end &&
+  return a.adapter == b.adapter && ofA.begin == ofB.begin &&
+         ofA.end == ofB.end &&
          std::equal(a.tokens.begin(), a.tokens.begin() + end, b.tokens.begin());
+}
+
+void PromptPrefixes::findPath(ReadPrompt &prompt, size_t count) {
+  if (prompt.generation != tree.generation())
+    prompt.path.clear();
+  prompt.generation = tree.generation();
+  for (size_t i = prompt.path.size(); i < count; ++i) {
+    PrefixTree::Node &parent = i == 0 ? tree.root() : *prompt.path.back();
+    PrefixTree::Node *node =
+        tree.find(parent, prompt.chunks[i], nameOf(prompt, i));
+    if (!node)
+      return;
+    prompt.path.push_back(node);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Keeping
 //===----------------------------------------------------------------------===//
 
-void PromptPrefixes::keep(const ReadPrompt &prompt, int64_t tokens,
-                          uint64_t room) {
+/// Keeps a chunk whose node is the last of the path. False: there is no room.
+bool PromptPrefixes::keepChunk(ReadPrompt &prompt, size_t number,
+                               uint64_t room) {
+  PrefixTree::Node &node = *prompt.path[number];
+  int64_t end = static_cast<int64_t>(number + 1) * chunk;
+  int64_t begin = layout->isByPosition() ? end - chunk : 0;
+  // A sequence that shows what it has takes no more memory for it.
+  bool isFree = store.canShowFrom(*prompt.state, begin);
+  uint64_t bytes = 0;
+  if (!isFree && (!prompt.state->packedBytes(begin, end, bytes).ok() ||
+                  bytes > room || !tree.shrinkTo(room - bytes, &node)))
+    return false;
+  KeptState *before =
+      number == 0 ? nullptr : prompt.path[number - 1]->state().get();
+  std::shared_ptr<KeptState> kept;
+  if (!store.keep(*prompt.state, begin, end, before, kept).ok())
+    return false;
+  tree.keep(node, std::move(kept));
+  return true;
+}
+
+void PromptPrefixes::keep(ReadPrompt &prompt, int64_t tokens, uint64_t room) {
   room = std::min(room, limit);
-  if (!layout->canPack() || limit == 0)
+  if (!layout->canPack() || (limit == 0 && !shares()))
     return;
-  auto size = static_cast<size_t>(chunk) + kNumbersOfBulk,
-       whole = static_cast<size_t>(tokens / chunk);
-  std::vector<int32_t> all = namesOf(prompt, whole);
-  std::span<const int32_t> names(all);
-  std::vector<PrefixTree::Node *> path = tree.find(names);
-  for (size_t i = 0; i < whole; ++i) {
-    if (i == path.size())
-      path.push_back(tree.add(path, names.subspan(i * size, size)));
+  auto whole = static_cast<size_t>(tokens / chunk);
+  findPath(prompt, whole);
+  // From here on the path is what was used last: room is made of other nodes.
+  prompt.path.resize(std::min(prompt.path.size(), whole));
+  if (!prompt.path.empty())
+    tree.use(*prompt.path.back());
+  for (auto i = static_cast<size_t>(prompt.state->shownTokens() / chunk);
+       i < whole; ++i) {
+    if (i == prompt.path.size()) {
+      PrefixTree::Node &parent = i == 0 ? tree.root() : *prompt.path.back();
+      PrefixTree::Node *node =
+          tree.add(parent, prompt.chunks[i], nameOf(prompt, i));
+      if (!node)
+        break;
+      prompt.path.push_back(node);
+    }
     // What is not by position is kept as a whole, after the last chunk.
     bool isKept = layout->isByPosition() || i + 1 == whole;
-    if (!isKept || path[i]->state.size() != 0)
+    if (!isKept)
       continue;
-    int64_t end = static_cast<int64_t>(i + 1) * chunk;
-    int64_t begin = layout->isByPosition() ? end - chunk : 0;
-    uint64_t bytes = 0;
-    DeviceMemory packed;
-    if (!prompt.state->packedBytes(begin, end, bytes).ok() || bytes > room ||
-        !tree.shrinkTo(room - bytes, path.back()) ||
-        !prompt.state->pack(begin, end, packed).ok())
-      return;
-    tree.keep(*path[i], std::move(packed));
+    // What another sequence has computed meanwhile is the same to the bit.
+    const std::shared_ptr<KeptState> &there = prompt.path[i]->state();
+    bool shows =
+        store.canShowFrom(*prompt.state, static_cast<int64_t>(i) * chunk);
+    if (there ? shows && !store.take(*prompt.state, {&there, 1}).ok()
+              : !keepChunk(prompt, i, room))
+      break;
   }
+  prompt.generation = tree.generation();
 }
 
 bool PromptPrefixes::isKeptHere(const ReadPrompt &prompt) const {
+  if (shares())
+    return prompt.past > 0 && prompt.past % chunk == 0 &&
+           prompt.past <= prompt.prompt();
   auto last = static_cast<int64_t>(mostChunks(prompt)) * chunk;
   return !layout->isByPosition() && prompt.past > 0 &&
          (prompt.past == last || prompt.past == prompt.fork);
@@ -117,36 +153,53 @@ Status PromptPrefixes::takeOver(ReadPrompt &prompt,
   return layout->isByPosition() ? takeRows(prompt, others) : takeWhole(prompt);
 }
 
-std::vector<PrefixTree::Node *> PromptPrefixes::find(const ReadPrompt &prompt) {
-  return tree.find(namesOf(prompt, mostChunks(prompt)));
+std::vector<std::shared_ptr<KeptState>>
+PromptPrefixes::known(ReadPrompt &prompt) {
+  std::vector<std::shared_ptr<KeptState>> states;
+  findPath(prompt, mostChunks(prompt));
+  size_t most = std::min(mostChunks(prompt), prompt.path.size());
+  for (auto i = static_cast<size_t>(prompt.past / chunk);
+       i < most && prompt.path[i]->state(); ++i)
+    states.push_back(prompt.path[i]->state());
+  return states;
 }
 
-/// Takes rows from a sequence that runs, or from what was kept.
-Status PromptPrefixes::takeRows(ReadPrompt &prompt,
+/// Copies rows of the sequence that has most of the prompt.
+Status PromptPrefixes::copyRows(ReadPrompt &prompt,
                                 std::span<const ReadPrompt *const> others) {
   const ReadPrompt *best = nullptr;
   auto end = static_cast<size_t>(prompt.past / chunk);
   for (const ReadPrompt *other : others) {
     auto has = std::min(mostChunks(prompt),
                         static_cast<size_t>(other->read() / chunk));
-    // Each hash covers all chunks before, so the longest match is the common
-    // prefix.
-    for (size_t last = has; last > end; --last)
-      if (share(prompt, *other, last - 1)) {
-        best = other;
-        end = last;
-      }
+    // A hash covers all chunks before, so those that are equal come first.
+    size_t last = end;
+    while (last < has && prompt.chunks[last] == other->chunks[last])
+      ++last;
+    if (last > end && share(prompt, *other, last - 1)) {
+      best = other;
+      end = last;
+    }
   }
   auto to = static_cast<int64_t>(end) * chunk;
   if (best)
     GIST_TRY(prompt.state->copyTokens(*best->state, prompt.past, to));
   prompt.past = to;
-  std::vector<PrefixTree::Node *> path = find(prompt);
-  for (size_t i = end; i < path.size() && path[i]->state.size() != 0; ++i) {
-    int64_t begin = prompt.past;
-    GIST_TRY(prompt.state->unpack(begin, begin + chunk, path[i]->state));
-    prompt.past += chunk;
-  }
+  return {};
+}
+
+/// Takes rows from a sequence that runs, or from what was kept.
+Status PromptPrefixes::takeRows(ReadPrompt &prompt,
+                                std::span<const ReadPrompt *const> others) {
+  if (!shares())
+    GIST_TRY(copyRows(prompt, others));
+  std::vector<std::shared_ptr<KeptState>> states = known(prompt);
+  if (states.empty())
+    return {};
+  GIST_TRY(store.take(*prompt.state, states));
+  prompt.past += static_cast<int64_t>(states.size()) * chunk;
+  auto end = static_cast<size_t>(prompt.past / chunk);
+  tree.use(*prompt.path[end - 1]);
   return {};
 }
 
@@ -154,14 +207,16 @@ Status PromptPrefixes::takeRows(ReadPrompt &prompt,
 Status PromptPrefixes::takeWhole(ReadPrompt &prompt) {
   if (prompt.past != 0)
     return {};
-  std::vector<PrefixTree::Node *> path = find(prompt);
-  prompt.fork = static_cast<int64_t>(path.size()) * chunk;
-  while (!path.empty() && path.back()->state.size() == 0)
-    path.pop_back();
-  if (path.empty())
+  findPath(prompt, mostChunks(prompt));
+  size_t count = std::min(mostChunks(prompt), prompt.path.size());
+  prompt.fork = static_cast<int64_t>(count) * chunk;
+  while (count != 0 && !prompt.path[count - 1]->state())
+    --count;
+  if (count == 0)
     return {};
-  auto end = static_cast<int64_t>(path.size()) * chunk;
-  GIST_TRY(prompt.state->unpack(0, end, path.back()->state));
-  prompt.past = end;
+  PrefixTree::Node &node = *prompt.path[count - 1];
+  GIST_TRY(store.take(*prompt.state, {&node.state(), 1}));
+  prompt.past = static_cast<int64_t>(count) * chunk;
+  tree.use(node);
   return {};
 }

@@ -6,7 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/SequenceState.h"
+
+#include "runtime/session/StateStore.h"
 #include "runtime/support/Checked.h"
+
+#include <algorithm>
+#include <numeric>
 
 using namespace gist;
 
@@ -84,19 +89,42 @@ Status StateLayout::initialize(const Module &source,
   return {};
 }
 
-Status StateLayout::bytes(int64_t capacity, uint64_t &bytes) const {
+Status StateLayout::places(int64_t capacity, uint64_t alignment,
+                           std::vector<MemoryMap::Range> &places,
+                           uint64_t &size) const {
   SymbolValues symbols(module->spec());
   if (symbolC != kNone)
     GIST_TRY(symbols.set(symbolC, capacity));
-  bytes = 0;
+  places.assign(module->spec().buffers.size(), {});
+  size = 0;
   for (uint32_t i : buffers) {
     const BufferSpec &buffer = module->spec().buffers[i];
-    uint64_t size = 0;
-    GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-    if (addOverflows(bytes, size, bytes))
-      bytes = UINT64_MAX;
+    uint64_t bytes = 0, end = 0;
+    GIST_TRY(symbols.getSize(buffer.size, "size", bytes).in(buffer.name));
+    places[i] = {size, bytes};
+    if (addOverflows(size, bytes, end) || addOverflows(end, alignment - 1, end))
+      return Status::error(Code::BadFile, "state '%s' is too large",
+                           buffer.name.c_str());
+    size = end / alignment * alignment;
   }
   return {};
+}
+
+Status StateLayout::bytes(int64_t capacity, uint64_t &bytes) const {
+  std::vector<MemoryMap::Range> places;
+  return this->places(capacity, 1, places, bytes);
+}
+
+int64_t StateLayout::tokensOfPages(uint64_t page) const {
+  uint64_t tokens = 1;
+  for (const Rows &rows : this->rows) {
+    if (!rows.isKnown || rows.rowBytes == 0 ||
+        (rows.positions != 0 && rows.positions * rows.rowBytes % page != 0))
+      return 0;
+    // Divisors of a page, which is a power of two.
+    tokens = std::max(tokens, page / std::gcd(page, rows.rowBytes));
+  }
+  return static_cast<int64_t>(tokens);
 }
 
 Status SequenceState::create(const StateLayout &layout, Device &device,
@@ -104,15 +132,12 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
                              std::unique_ptr<SequenceState> &result) {
   std::unique_ptr<SequenceState> state(new SequenceState(layout, device));
   const ModuleSpec &spec = layout.module->spec();
-  SymbolValues symbols(spec);
-  if (layout.symbolC != kNone)
-    GIST_TRY(symbols.set(layout.symbolC, capacity));
   state->tokens = capacity;
-  state->places.resize(spec.buffers.size());
+  uint64_t whole = 0;
+  GIST_TRY(layout.places(capacity, 1, state->places, whole));
   for (uint32_t i : layout.buffers) {
     const BufferSpec &buffer = spec.buffers[i];
-    uint64_t bytes = 0;
-    GIST_TRY(symbols.getSize(buffer.size, "size", bytes).in(buffer.name));
+    uint64_t bytes = state->places[i].size;
     DeviceMemory memory;
     GIST_TRY(device.allocate(bytes, memory).in(buffer.name));
     const StateLayout::Rows &rows = layout.rows[state->memory.size()];
@@ -127,12 +152,21 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
       return Status::error(Code::BadFile,
                            "state '%s' has a shape of more than its bytes",
                            buffer.name.c_str());
-    state->places[i] = {memory.address(), bytes};
+    state->places[i].address = memory.address();
     state->size += bytes;
     state->memory.push_back(std::move(memory));
   }
   result = std::move(state);
   return {};
+}
+
+int64_t SequenceState::shownTokens() const {
+  return shown.empty() ? 0 : shown.back()->end;
+}
+
+SequenceState::~SequenceState() {
+  if (store)
+    store->freeMappings(mappings);
 }
 
 Status StateLayout::findPieces(const std::vector<MemoryMap::Range> &places,

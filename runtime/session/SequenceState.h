@@ -27,10 +27,18 @@ public:
 
   /// Bytes of the state of a sequence that can hold so many tokens.
   Status bytes(int64_t capacity, uint64_t &bytes) const;
+  /// Where it is by buffer of the module, as offsets in memory whose parts
+  /// begin at multiples of `alignment`, and the size of that memory.
+  Status places(int64_t capacity, uint64_t alignment,
+                std::vector<MemoryMap::Range> &places, uint64_t &size) const;
 
   /// Whether all state is rows by position: then the first n tokens of one
   /// sequence can become those of another that begins with the same.
   bool isByPosition() const { return byPosition; }
+  /// Of how many tokens rows are whole pages: multiples of it begin and end
+  /// between pages, in sequences that can hold a multiple of it. 0: there is no
+  /// such number.
+  int64_t tokensOfPages(uint64_t page) const;
   /// Whether the state of a sequence after some tokens can become that of
   /// another: what is not rows by position has the same size for all.
   bool canPack() const { return packs; }
@@ -61,9 +69,13 @@ private:
   std::vector<Rows> rows; ///< of every buffer
 };
 
+class KeptState;
+class StateStore;
+
 /// The state of one sequence: the KV cache, or a plan's rings and clusters.
 class SequenceState {
 public:
+  ~SequenceState();
   /// All zero, as a sequence begins.
   static Status create(const StateLayout &layout, Device &device,
                        int64_t capacity,
@@ -82,11 +94,15 @@ public:
   Status unpack(int64_t begin, int64_t end, const DeviceMemory &packed);
 
   int64_t capacity() const { return tokens; }
-  uint64_t bytes() const { return size; }
+  /// So many of its first tokens it shows, and none behind them.
+  int64_t shownTokens() const;
+  /// What it takes at most, but for what it shows of others.
+  uint64_t bytes() const { return size - shownBytes; }
   /// By buffer of the module.
   const std::vector<MemoryMap::Range> &ranges() const { return places; }
 
 private:
+  friend class StateStore;
   SequenceState(const StateLayout &layout, Device &device)
       : layout(layout), device(device) {}
   Status findPieces(int64_t begin, int64_t end,
@@ -98,6 +114,11 @@ private:
   Device &device;
   int64_t tokens = 0;
   uint64_t size = 0;
+  /// What it shows, and where that has its pages. Before the memory, which goes
+  /// first.
+  std::vector<std::shared_ptr<const KeptState>> shown;
+  uint64_t shownBytes = 0, mappings = 0;
+  StateStore *store = nullptr; ///< null: it shows nothing
   std::vector<DeviceMemory> memory;
   std::vector<MemoryMap::Range> places;
 };

@@ -150,13 +150,22 @@ public:
   /// the module lets their bulk walk through fewer.
   void readWhole(bool isWhole) { readsWhole = isWhole; }
 
+  /// Computes tokens with an adapter of the module from now on, or with none
+  /// (the empty name). The session forgets every token.
+  Status setAdapter(std::string_view name);
+
   /// Forgets every token.
   Status reset();
   /// Forgets the tokens from `position` on. Modules whose state is more than
-  /// rows by position (selections) can only be reset.
+  /// rows by position (selections) can only be reset, or go back within a block
+  /// (tokensInBlock) that was begun and is not over: what such state says of
+  /// earlier tokens changes between blocks.
   Status rewind(int64_t position);
-  /// Fails where rewind() does, with the sentence that says why.
+  /// Fails where rewind() does not go back to any token, with the sentence that
+  /// says why.
   Status checkRewinds() const;
+  /// The first token, but for 0, that rewind() can go back to.
+  int64_t leastRewind() const;
 
   /// Takes over what a session of the same module and capacity, perhaps on
   /// another device, has seen.
@@ -222,6 +231,9 @@ private:
                    std::span<const int32_t> targets, int64_t before);
   /// Feeds tokens; `entry` is what took the last of them.
   Status advance(std::span<const int32_t> tokens, std::string_view &entry);
+  /// What kernels get for tokens.
+  Status numbersOf(std::span<const int32_t> tokens,
+                   std::vector<int32_t> &numbers) const;
   Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
                       std::span<const int32_t> tokens);
   Status readOutput(std::string_view entry, std::string_view name,
@@ -247,6 +259,7 @@ private:
   CallSymbols callSymbols;
   // In tokens: what the session can hold, and what it holds.
   int64_t context = 0, past = 0;
+  int32_t adapter = 0; ///< its number; 0: none
   /// Tokens of a call, if neither the user nor the module gives them; 0: one of
   /// them does.
   int64_t prefillTokens = 0;

@@ -70,7 +70,9 @@ Status Session::scoreApart(std::span<const int32_t> tokens,
                       .state = &map.buffers});
   auto rows = static_cast<int64_t>(tokens.size());
   RowRange wanted{0, rows};
-  GIST_TRY(apart->run(pieces, tokens, {&wanted, 1}));
+  std::vector<int32_t> numbers;
+  GIST_TRY(numbersOf(tokens, numbers));
+  GIST_TRY(apart->run(pieces, numbers, {&wanted, 1}));
   past += rows;
   for (int64_t i = 0; i < rows; ++i)
     GIST_TRY(sink(static_cast<size_t>(i), apart->logits(i)));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/session/Adapters.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/Session.h"
@@ -151,6 +152,13 @@ Status Session::checkRewinds() const {
   return {};
 }
 
+int64_t Session::leastRewind() const {
+  if (checkRewinds().ok())
+    return 0;
+  int64_t block = source->spec().model.prefillChunk;
+  return block == 0 || past % block == 0 ? past : past / block * block + 1;
+}
+
 Status Session::rewind(int64_t position) {
   if (position == 0)
     return reset();
@@ -161,9 +169,18 @@ Status Session::rewind(int64_t position) {
                          position, past);
   if (position == past)
     return {};
-  GIST_TRY(checkRewinds());
+  if (position < leastRewind())
+    GIST_TRY(checkRewinds());
   past = position;
   lastLogits = {};
+  return {};
+}
+
+Status Session::setAdapter(std::string_view name) {
+  int32_t number = 0;
+  GIST_TRY(findAdapter(source->spec().model, name, number));
+  GIST_TRY(reset());
+  adapter = number;
   return {};
 }
 
@@ -199,6 +216,7 @@ Status Session::takeState(Session &other) try {
     GIST_TRY(device.synchronize()); // It is copied when `content` changes.
   }
   past = other.past;
+  adapter = other.adapter;
   return {};
 }
 GIST_CATCH_OUT_OF_MEMORY

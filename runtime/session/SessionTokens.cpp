@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/session/Adapters.h"
 #include "runtime/session/CheckTokens.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"
@@ -80,10 +81,19 @@ Status Session::readFloats(std::string_view entry, std::string_view name,
   return {};
 }
 
+Status Session::numbersOf(std::span<const int32_t> tokens,
+                          std::vector<int32_t> &numbers) const {
+  GIST_TRY(checkTokens(tokens, vocabSize()));
+  numbers.clear();
+  for (int32_t token : tokens)
+    numbers.push_back(withAdapter(token, adapter));
+  return {};
+}
+
 /// Fills an input of token ids.
 Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
                              std::span<const int32_t> tokens) {
-  GIST_TRY(checkTokens(tokens, vocabSize()));
+  GIST_TRY(checkNumbers(tokens, source->spec().model));
   uint64_t size = 0;
   GIST_TRY(contentSize(buffer, size));
   if (size != tokens.size_bytes())
@@ -112,7 +122,10 @@ Status Session::runTokens(std::string_view name,
     GIST_TRY(callMemory.upload(sampling, settings, map));
     std::erase(inputs, settings);
   }
-  std::span<const int32_t> given[] = {tokens, targets};
+  std::vector<int32_t> numbers;
+  GIST_TRY(numbersOf(tokens, numbers));
+  GIST_TRY(checkTokens(targets, vocabSize()));
+  std::span<const int32_t> given[] = {numbers, targets};
   size_t count = targets.empty() ? 1 : 2;
   if (inputs.size() != count)
     return Status::error(

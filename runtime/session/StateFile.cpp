@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/session/CheckTokens.h"
+#include "runtime/session/Adapters.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/AtomicFile.h"
@@ -45,6 +45,8 @@ Status Session::saveState(const std::string &path,
                          "%zu tokens were given, but the session has seen "
                          "%" PRId64,
                          tokens.size(), past);
+  std::vector<int32_t> numbers;
+  GIST_TRY(numbersOf(tokens, numbers));
   std::vector<MemoryMap::Range> pieces;
   GIST_TRY(findState(past, pieces));
   GIST_TRY(device.synchronize());
@@ -63,7 +65,7 @@ Status Session::saveState(const std::string &path,
     hasher.update(bytes);
     return file.write(bytes);
   };
-  GIST_TRY(add(bytesOf(tokens)));
+  GIST_TRY(add(bytesOf(numbers)));
   std::vector<uint8_t> content;
   for (const MemoryMap::Range &piece : pieces) {
     content.resize(piece.size);
@@ -109,7 +111,7 @@ static Status readHead(Bytes file, const Module &module, int64_t capacity,
   tokens.resize(static_cast<size_t>(header.tokens));
   if (!tokens.empty())
     std::memcpy(tokens.data(), ids.data, ids.size);
-  GIST_TRY(checkTokens(tokens, module.spec().model.vocabSize));
+  GIST_TRY(checkNumbers(tokens, module.spec().model));
   return cursor.take(cursor.left(), "state", state);
 }
 
@@ -147,6 +149,9 @@ Status Session::loadState(const std::string &path,
   }
   GIST_TRY(device.synchronize()); // The file is closed then.
   past = static_cast<int64_t>(seen.size());
+  // A state is of one adapter, which goes with it.
+  adapter = seen.empty() ? adapter : adapterOf(seen.back());
+  std::transform(seen.begin(), seen.end(), seen.begin(), tokenOf);
   tokens = std::move(seen);
   return {};
 }

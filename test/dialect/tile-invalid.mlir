@@ -70,7 +70,7 @@ func.func @product_c5(%x: tensor<?x64xf16>, %w: tensor<96x64xf16>, %e: tensor<?x
   %p = gist.tile_product ins(%x, %w : tensor<?x64xf16>, tensor<96x64xf16>) outs(%e : tensor<?x96xf32>)
       workgroup [128, 64] waves [2, 2] {
   ^bb0(%row: index, %column: index):
-    // expected-error @+1 {{expects to read the operand x from the product's first row on, or w from its first column on}}
+    // expected-error @+1 {{expects to read the operand x or its scales from the product's first row on, or w from its first column on}}
     %f = gist.tile_fetch %x[%column, %row] : tensor<?x64xf16> -> vector<128x32xf16>
     %s = arith.constant dense<0.0> : vector<128x64xf32>
     gist.tile_yield %s : vector<128x64xf32>
@@ -199,4 +199,77 @@ func.func @product_c6_odd(%x: tensor<?x64xf16>, %w: tensor<95x64xf16>, %e: tenso
     gist.tile_yield %s : vector<64x64xf32>
   }
   return %p : tensor<?x95xf32>
+}
+
+// -----
+
+func.func @product_c7(%x: tensor<?x128xi8>, %w: tensor<96x128xi8>, %e: tensor<?x96xf32>) {
+  // expected-error @+1 {{expects scales where both operands are integers, and only there}}
+  %p = gist.tile_product ins(%x, %w : tensor<?x128xi8>, tensor<96x128xi8>) outs(%e : tensor<?x96xf32>)
+      workgroup [128, 64] waves [2, 2] {
+  ^bb0(%row: index, %column: index):
+    %s = arith.constant dense<0.0> : vector<128x64xf32>
+    gist.tile_yield %s : vector<128x64xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @product_c5_scales(%x: tensor<?x128xi8>, %w: tensor<96x128xi8>, %s: tensor<?x1xf32>, %e: tensor<?x96xf32>) {
+  %c0 = arith.constant 0 : index
+  %p = gist.tile_product ins(%x, %w : tensor<?x128xi8>, tensor<96x128xi8>) scales(%s : tensor<?x1xf32>)
+      outs(%e : tensor<?x96xf32>) workgroup [128, 64] waves [2, 2] {
+  ^bb0(%row: index, %column: index):
+    // expected-error @+1 {{expects to read the operand x or its scales from the product's first row on}}
+    %r = gist.tile_scales %s[%column, %c0] : tensor<?x1xf32> -> vector<128xf32>
+    %t = arith.constant dense<0.0> : vector<128x64xf32>
+    gist.tile_yield %t : vector<128x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Sums of integers are integers.
+func.func @multiply_c1_integers(%x: vector<64x64xi8>, %w: vector<32x64xi8>, %s: vector<64x32xf32>) {
+  // expected-error @+1 {{expects sums of 'vector<64x32xi32>', got 'vector<64x32xf32>'}}
+  %p = gist.tile_multiply %x, %w, %s with mfma_32x32x8 : vector<64x64xi8>, vector<32x64xi8>, vector<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @scale_c1(%s: vector<64x32xi32>, %r: vector<32xf32>, %t: vector<64x32xf32>) {
+  // expected-error @+1 {{expects sums of a part of the totals, and a scale for each row; got part 0 of 'vector<64x32xi32>', 'vector<32xf32>' and 'vector<64x32xf32>'}}
+  %p = gist.tile_scale %s by %r add %t : vector<64x32xi32>, vector<32xf32>, vector<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @scale_c1_part(%s: vector<64x32xi32>, %r: vector<64xf32>, %t: vector<64x96xf32>) {
+  %p = gist.tile_scale %s by %r add %t part 2 : vector<64x32xi32>, vector<64xf32>, vector<64x96xf32>
+  // expected-error @+1 {{expects sums of a part of the totals, and a scale for each row; got part 3 of 'vector<64x32xi32>'}}
+  %q = gist.tile_scale %s by %r add %t part 3 : vector<64x32xi32>, vector<64xf32>, vector<64x96xf32>
+  return
+}
+
+// -----
+
+!buffer = memref<4x128x128xi8, #gpu.address_space<workgroup>>
+func.func @start_c2_part(%x: !buffer, %i: index, %s: vector<128x48xi32>) {
+  // expected-error @+1 {{expects sums of a part of the 128 columns, got part 0 of 48}}
+  %p = gist.tile_start %x[%i], %x[%i], %s with wgmma_64x128x16 : !buffer, !buffer, vector<128x48xi32>
+  return
+}
+
+// -----
+
+// Sums of floats are of all columns.
+!buffer = memref<4x128x64xf16, #gpu.address_space<workgroup>>
+func.func @start_c2_floats(%x: !buffer, %i: index, %s: vector<128x64xf32>) {
+  // expected-error @+1 {{expects sums of 'vector<128x128xf32>', got 'vector<128x64xf32>'}}
+  %p = gist.tile_start %x[%i], %x[%i], %s with wgmma_64x128x16 : !buffer, !buffer, vector<128x64xf32>
+  return
 }

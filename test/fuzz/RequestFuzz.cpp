@@ -20,6 +20,30 @@ static void check(const ApiError &error) {
     __builtin_trap();
 }
 
+/// An answer that comes in pieces has the text and the calls of a whole one,
+/// and its calls are of tools that there are.
+static void checkToolCalls(const ToolSet &tools, std::string_view answer) {
+  std::string texts[2];
+  std::vector<ToolCall> calls[2];
+  for (size_t i : {0, 1}) {
+    ToolCallReader reader(tools);
+    size_t size = i == 0 ? answer.size() : 1 + answer.size() % 5;
+    for (size_t at = 0; at < answer.size(); at += size)
+      texts[i] += reader.push(answer.substr(at, size), calls[i]);
+    texts[i] += reader.finish(calls[i]);
+  }
+  if (texts[0] != texts[1] || calls[0].size() != calls[1].size())
+    __builtin_trap();
+  for (size_t i = 0; i < calls[0].size(); ++i) {
+    Json arguments;
+    const ToolCall &call = calls[0][i];
+    if (call.name != calls[1][i].name ||
+        call.arguments != calls[1][i].arguments || !tools.has(call.name) ||
+        !parseJson(call.arguments, arguments).ok() || !arguments.is_object())
+      __builtin_trap();
+  }
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Json body;
   ApiError error =
@@ -33,6 +57,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   gist::Grammar grammar;
   if (error.ok() && chat.tools.isForced)
     check(makeToolGrammar(chat.tools, grammar));
+  if (error.ok() && !chat.tools.empty())
+    for (const gist::ChatMessage &message : chat.messages)
+      checkToolCalls(chat.tools, message.content);
   CompletionRequest completion;
   check(readCompletion(body, completion));
   EmbeddingRequest embedding;

@@ -284,6 +284,11 @@ def main(folder):
             "name": "f", "arguments": "{}"}}]}, {"role": "tool", "content": "1"}],
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {
             "type": "object", "properties": {"a": {"enum": [1, "b"]}}}}}], "tool_choice": "required"}))
+    calls = ['{"name": "f", "arguments": {"a": "</tool_call"}}', '{"name": "g", "arguments": []}', "{"]
+    write("Request", "answers", json.dumps({"messages": [{"role": "user", "content": text} for text in (
+        *(f"So: <tool_call>\n{call}\n</tool_call>\n" for call in calls), "\n" + calls[0], "<tool_call> a <tool")],
+        "tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "auto", "n": 2,
+        "response_format": {"type": "text"}}))
     write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
                                                "logprobs": 1, "temperature": 0.5, "n": 1}))
     write("Request", "rerank", json.dumps({"query": "a", "documents": ["b", {"text": "c"}], "top_n": 1}))

@@ -36,6 +36,8 @@ static cl::opt<int64_t> contextLength("context", cl::desc("Capacity, tokens"));
 static cl::opt<std::string> lora("lora", cl::desc("Adapter to merge"));
 static cl::opt<float> loraScale("lora-scale", cl::init(1),
                                 cl::desc("How much of it"));
+static cl::list<std::string> chosen("adapter",
+                                    cl::desc("Adapter that tokens choose"));
 static cl::opt<bool> info("info", cl::desc("Print the model's facts instead"));
 
 static nlohmann::json describe(const Weight &weight, uint64_t offset) {
@@ -91,6 +93,7 @@ int main(int argc, char **argv) {
   options.contextLength = contextLength;
   options.adapter = lora;
   options.adapterScale = loraScale;
+  options.chosenAdapters.assign(chosen.begin(), chosen.end());
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightMap weights;

@@ -123,10 +123,62 @@ def test_bf16_stays(tmp_path):
     np.testing.assert_allclose(numbers(values), expected, rtol=2**-8, atol=1e-6)
 
 
-def refusal(folder, model="llama"):
+def two_adapters(folder, layers=LAYERS):
+    """Of different ranks, sizes and layers: what each adds to the weights, and the folders."""
+    some = {name: layers[name] for name in list(layers)[1:5]}
+    tensors = [matrices(some, rank=3, seed=5), matrices(layers, rank=5, seed=6)]
+    folders = [write_adapter(folder / "few", tensors[0], r=3, lora_alpha=9),
+               write_adapter(folder / "all", tensors[1], r=5, use_rslora=True)]
+    changes = [{name: change(tensors[0], name, 3) for name in some},
+               {name: change(tensors[1], name, 6 / math.sqrt(5)) for name in layers}]
+    return changes, folders
+
+
+def chosen(ids, number):
+    """The ids of tokens that have this adapter."""
+    return [token | number << 24 for token in ids]
+
+
+def test_chosen_by_tokens(tmp_path):
+    changes, folders = two_adapters(tmp_path)
+    plain = read_safetensors(MODELS / "llama/model.safetensors")
+    graph = Graph(MODELS / "llama", tmp_path, "--every-token", *(f"--adapter={f}" for f in folders))
+    expected = []
+    for changed in [{}, *changes]:
+        weights = dict(plain)
+        for name, values in changed.items():
+            weights[name + ".weight"] = weights[name + ".weight"] + values
+        expected.append(logits(weights))
+        check(graph(chosen(IDS, len(expected) - 1)), expected[-1])
+    assert min(np.abs(a - b).max() for a, b in zip(expected, [*expected[1:], expected[0]])) > 0.1
+    # The rows of a call differ: what comes later does not reach what came before.
+    mixed = graph(chosen(IDS[:3], 1) + chosen(IDS[3:], 2))
+    np.testing.assert_allclose(mixed[:3], expected[1][:3], rtol=0, atol=1e-4)
+    assert np.abs(mixed[3:] - expected[2][3:]).max() > 1e-3
+
+
+def test_chosen_of_quantised_gguf(tmp_path):
+    """Weights stay as they are; rows of B have the order of the file."""
+    path = MODELS / "llama-q4_1.gguf"
+    names = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "mlp.down_proj": "ffn_down"}
+    layers = {name: shape for name, shape in LAYERS.items() if name.split(".", 3)[3] in names}
+    tensors = matrices(layers)
+    folder = write_adapter(tmp_path / "adapter", tensors)
+    kept = stored(path, tmp_path, f"--adapter={folder}")
+    assert kept["blk.0.attn_q.weight"].dtype == np.int8
+    assert kept["blk.1.attn_q.adapters_a"].dtype == np.float16
+    merged = Graph(path, tmp_path, "--every-token", "--expand-weights", f"--lora={folder}")(IDS)
+    graph = Graph(path, tmp_path, "--every-token", "--expand-weights", f"--adapter={folder}")
+    check(graph(chosen(IDS, 1)), merged)
+    plain = Graph(path, tmp_path, "--every-token", "--expand-weights")(IDS)
+    check(graph(IDS), plain)
+    assert np.abs(plain - merged).max() > 0.1
+
+
+def refusal(folder, model="llama", option="lora"):
     """The sentence, or none."""
     tool = harness.tool("gist-import-test", "GIST_IMPORT_TEST")
-    done = subprocess.run([tool, MODELS / model, "--info", f"--lora={folder}"], capture_output=True,
+    done = subprocess.run([tool, MODELS / model, "--info", f"--{option}={folder}"], capture_output=True,
                           text=True, timeout=60)
     if done.returncode == 0:
         return None
@@ -162,8 +214,10 @@ def test_refusals(config, edit, words, tmp_path):
             del tensors[name]
         else:
             tensors[name] = np.ones(value, np.float32) if isinstance(value, tuple) else value
-    sentence = refusal(write_adapter(tmp_path / "adapter", tensors, **config))
-    assert sentence and words in sentence, sentence
+    adapter = write_adapter(tmp_path / "adapter", tensors, **config)
+    for option in ("lora", "adapter"):
+        sentence = refusal(adapter, option=option)
+        assert sentence and words in sentence, sentence
 
 
 def test_half_of_a_folder(tmp_path):

@@ -13,7 +13,7 @@ import tempfile
 
 import numpy as np
 
-from reference.quantization import FORMATS, LEVELS
+from reference.quantization import FORMATS
 
 GIST_OPT = os.environ.get("GIST_OPT", "gist-opt")
 
@@ -180,7 +180,7 @@ SIGNED = {
     "q5_k": (5, 32, 8, 0, False, True),
     "q3_k": (3, 16, 8, 0, True, False),
     "q2_k": (2, 16, 8, 0, False, True),
-    "iq4_nl": (8, 32, 16, 0, True, False),
+    "iq4_nl": (4, 32, 16, 0, True, False),
 }
 UNSIGNED = {
     "q4_0": (4, 32, 16, 8, False, False),
@@ -195,14 +195,13 @@ UNSIGNED = {
     "q5_k": (5, 32, 8, 0, False, True),
     "q3_k": (3, 16, 8, 4, False, False),
     "q2_k": (2, 16, 8, 0, False, True),
-    "iq4_nl": (8, 32, 16, 128, False, False),
+    "iq4_nl": (4, 32, 16, 128, False, False),
 }
 #: target -> (columns, depth, encodings)
 PACKINGS = {
     "arm": (8, 8, SIGNED),
     "neon": (4, 8, SIGNED),
-    "avx512": (16, 4, UNSIGNED),
-    "avx2": (8, 4, UNSIGNED),
+    "x86": (16, 4, UNSIGNED),
     "sse": (4, 4, UNSIGNED),
 }
 
@@ -253,7 +252,8 @@ def pack(blocks, name, target):
         nibbles = np.concatenate([body[:, :, 4:] & 15, body[:, :, 4:] >> 4], axis=-1)
         u = nibbles + 16 * fifth - (16 if name == "q5_0" else 0)
     elif name == "iq4_nl":
-        u = LEVELS[np.concatenate([body & 15, body >> 4], axis=-1)]
+        # Numbers of levels, which stay.
+        u = np.concatenate([body & 15, body >> 4], axis=-1).astype(np.int64) - zero
     elif bits < 4:
         u = body[:, :, i % 8].astype(np.int64) >> 2 * (i // 8) & 3
         if bits == 3:
@@ -314,7 +314,8 @@ def random_blocks(rng, name, n, k):
     """Bytes of a random weight whose values are about 1 / sqrt(k)."""
     size = FORMATS[name][1]
     blocks = rng.integers(0, 256, (n, k // 32, size), dtype=np.uint8)
-    unit = 256 / (1 << SIGNED[name][0]) / 128 / np.sqrt(k)
+    bits = 8 if name == "iq4_nl" else SIGNED[name][0]
+    unit = 256 / (1 << bits) / 128 / np.sqrt(k)
     scale = (rng.uniform(0.5, 2, (n, k // 32)) * unit).astype(np.float16)
     blocks[:, :, 0:2] = scale[..., None].view(np.uint8)
     if SIGNED[name][5]:

@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 from conftest import MODELS
 
+sys.path.append(str(MODELS.parent / "integration"))
+from lora import matrices, write_adapter
+
 
 def reference(path):
     data = np.load(path)
@@ -97,6 +100,41 @@ def test_plan(llama, tmp_path):
     with pytest.raises(gist.UnsupportedError, match="cannot go back"):
         session.rewind(3)
     assert llama.plan == ""
+
+
+def test_adapters(tmp_path):
+    """Each of a module's adapters computes what a module does in which it is merged."""
+    layers = {f"model.layers.{n}.self_attn.{part}_proj": (rows, 32)
+              for n in range(2) for part, rows in (("q", 32), ("v", 16))}
+    folders = {name: write_adapter(tmp_path / name, matrices(layers, seed=seed), lora_alpha=20)
+               for name, seed in (("red", 3), ("blue", 4))}
+    exact = {"compute": "f32", "kv_type": "f32"}
+    model = gist.compile(MODELS / "llama", **exact, options=[f"--adapter={n}={f}" for n, f in folders.items()])
+    ids, plain = reference(MODELS / "llama/reference.npz")
+    expected = {"": plain}
+    for name, folder in folders.items():
+        merged = gist.compile(MODELS / "llama", **exact, options=[f"--lora={folder}"])
+        expected[name] = merged.session().logits_after(ids)
+        assert np.abs(expected[name] - plain).max() > 0.1
+    assert np.abs(expected["red"] - expected["blue"]).max() > 0.1
+    for name, logits in expected.items():
+        np.testing.assert_allclose(model.session(adapter=name).logits_after(ids), logits, atol=1e-4, rtol=0)
+    # It goes with what a session has seen, into a fork and a file.
+    with model.session(adapter="red") as session, model.session() as other:
+        session.feed(ids[:-1])
+        session.save(tmp_path / "seen")
+        other.load(tmp_path / "seen")
+        for each in (session.fork(), other):
+            each.feed(ids[-1:])
+            np.testing.assert_allclose(each.logits, expected["red"][-1], atol=1e-4, rtol=0)
+    with pytest.raises(gist.NotFoundError, match="no adapter 'green'; it has red, blue"):
+        model.session(adapter="green")
+    # One of another model.
+    with pytest.raises(gist.CompileError, match="red: the model has no linear layer 'model.layers.0.self_attn.q_proj'"):
+        gist.compile(MODELS / "gpt2", options=[f"--adapter=red={folders['red']}"])
+    wrong = write_adapter(tmp_path / "wrong", matrices({"model.layers.0.self_attn.q_proj": (31, 32)}))
+    with pytest.raises(gist.CompileError, match="the adapter's layer is 31x32; the model's is 32x32"):
+        gist.compile(MODELS / "llama", options=[f"--adapter=wrong={wrong}"])
 
 
 @pytest.mark.parametrize("call, sentence", [

@@ -280,6 +280,7 @@ def test_threads_share_a_session(tiny):
     (lambda m: m.session(device="tpu"), gist.Error, "tpu"),
     (lambda m: m.session(threads=4000000), gist.BadArgumentError, "threads"),
     (lambda m: m.session(context=-1), gist.Error, ""),
+    (lambda m: m.session(adapter="red"), gist.NotFoundError, "has no adapter 'red'; it has none ('gist-compile --adapter')"),
     (lambda m: m.session(speed=2), TypeError, "there is no option 'speed'"),
     (lambda m: m.session().feed([261]), ValueError, "token 261 is outside a vocabulary of 261"),
     (lambda m: m.session().feed([]), gist.BadArgumentError, "no tokens were given"),
@@ -331,6 +332,7 @@ def test_help_names_options(function):
     names = inspect.signature(function).parameters
     assert {"max_tokens", "temperature", "schema"} <= names.keys() and "options" not in names
     assert names["repeat_window"].default == 64
+    assert names["repeat_window"].annotation == "int" and "ForwardRef" not in str(inspect.signature(function))
 
 
 def test_reprs(tiny):

@@ -5,9 +5,10 @@
 
     PATH=build/dev/bin:$PATH python3 test/serving/soak.py --minutes 30 [MODULE]
 
-Fails when an answer is a server error, when a greedy answer changes, when the
-server ends, or when it keeps memory, threads or files. Without a module it
-serves a tiny one.
+Fails when an answer is a server error, when a greedy answer changes or is not
+what a schema, a format or a tool asks for, when the server ends, or when it keeps
+memory, threads or files. Without a module it serves two tiny ones with guesses by
+look-up; gist-compile makes the second, which has two adapters.
 """
 
 import argparse
@@ -24,6 +25,32 @@ from collections import Counter
 from server import Server, post_bytes
 
 TEXT, CHAT = "/v1/completions", "/v1/chat/completions"
+CITY = {"type": "object", "required": ["city", "days"], "additionalProperties": False,
+        "properties": {"city": {"enum": ["Paris", "Rome"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}}}
+TOOLS = [{"type": "function", "function": {"name": "visit", "parameters": CITY}},
+         {"type": "function", "function": {"name": "time"}}]
+
+
+def is_city(text):
+    value = json.loads(text)
+    return set(value) == {"city", "days"} and value["city"] in ("Paris", "Rome") and value["days"] in range(1, 10)
+
+
+def is_call(message):
+    (call,) = message["tool_calls"]
+    name, arguments = call["function"]["name"], call["function"]["arguments"]
+    return arguments == "{}" if name == "time" else name == "visit" and is_city(arguments)
+
+
+# Fields of chats, and whether a message is what they ask for.
+HELD = [
+    ({"response_format": {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY}}},
+     lambda message: is_city(message["content"])),
+    ({"response_format": {"type": "json_object"}}, lambda message: type(json.loads(message["content"])) is dict),
+    ({"response_format": {"type": "grammar", "grammar": 'root ::= ("x" | "yz"){3}'}},
+     lambda message: message["content"].replace("yz", "x") == "xxx"),
+    ({"tools": TOOLS, "tool_choice": "required"}, is_call),
+    ({"tools": TOOLS, "tool_choice": {"type": "function", "function": {"name": "visit"}}}, is_call)]
 
 
 class Soak:
@@ -31,6 +58,7 @@ class Soak:
         self.server, self.end = server, time.monotonic() + seconds
         self.counts, self.faults, self.lock = Counter(), [], threading.Lock()
         self.expected = {}
+        self.models = [model["id"] for model in server.ask("/v1/models")[2]["data"]]
 
     def count(self, what):
         with self.lock:
@@ -43,8 +71,10 @@ class Soak:
     def body(self, chance):
         fields = [{}, {"n": 3}, {"n": 2, "best_of": 4}, {"presence_penalty": 1.5},
                   {"frequency_penalty": 0.5, "logit_bias": {"90": 3, "65": -100}},
-                  {"repetition_penalty": 1.3}, {"min_tokens": 4, "stop": [97, "b"]}]
-        return {"prompt": chance.choice(["a", "Hello", "x" * 200, "äöü " * 9]),
+                  {"repetition_penalty": 1.3}, {"min_tokens": 4, "stop": [97, "b"]},
+                  {"stop_token_ids": [98], "logprobs": 2}]
+        return {"model": chance.choice(self.models),
+                "prompt": chance.choice(["a", "Hello", "x" * 200, "äöü " * 9, "and so on " * 20]),
                 "max_tokens": chance.choice([1, 5, 40]), "temperature": 0,
                 **chance.choice(fields)}
 
@@ -71,6 +101,19 @@ class Soak:
         ends = [c["finish_reason"] for e in events for c in e["choices"] if c["finish_reason"]]
         if len(ends) != count or not set(ends) <= {"stop", "length"}:
             self.fault(f"a stream of {count} answers ended with {ends}")
+
+    def hold(self, chance):
+        """An answer is what its format or its tools ask for, or was cut."""
+        fields, is_right = chance.choice(HELD)
+        answer = self.server.post(CHAT, {
+            **fields, "messages": [{"role": "user", "content": "Hi"}], "max_tokens": chance.choice([8, 200]),
+            "temperature": chance.choice([0, 1, 2]), "n": chance.choice([1, 2]),
+            # So that most answers end.
+            "logit_bias": {str(ord(letter)): 6 for letter in '"}]'}})
+        for choice in answer["choices"]:
+            self.count("held answers" if choice["finish_reason"] != "length" else "held answers, cut")
+            if choice["finish_reason"] != "length" and not is_right(choice["message"]):
+                self.fault(f"{fields} gave {choice}")
 
     def respond(self, chance):
         """A stream of the Responses API, of text or of what a schema says."""
@@ -126,21 +169,21 @@ class Soak:
     def client(self, number):
         chance = random.Random(number)
         kinds = [self.ask, self.ask, self.ask, self.stream, self.disconnect, self.garbage,
-                 self.stall, self.tokens, self.respond]
+                 self.stall, self.tokens, self.respond, self.hold]
         # One kind always, so that each is there all the time; then all.
         while time.monotonic() < self.end and len(self.faults) < 10:
             kind = kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds)
             try:
                 kind(chance)
-            except AssertionError as error:
-                if "429" not in str(error) and "queue_full" not in str(error):
-                    self.fault(f"{kind.__name__}: {error}")
             except OSError as error:
                 if self.server.process.poll() is not None:
                     self.fault(f"the server ended with {self.server.process.returncode}")
                     return
                 # A connection that the server closed first, while we still sent.
                 self.count(f"closed: {type(error).__name__}")
+            except Exception as error:  # An answer has not what it should have.
+                if "429" not in str(error) and "queue_full" not in str(error):
+                    self.fault(f"{kind.__name__}: {error!r}")
 
     def run(self, clients):
         threads = [threading.Thread(target=self.client, args=[i]) for i in range(clients)]
@@ -158,6 +201,14 @@ class Soak:
         return warm or self.server.resident()
 
 
+def make_modules(folder):
+    from test_batch import long_module, write_two_adapters
+    subprocess.run(["gist-make-tiny-module", folder / "tiny.gist", "7", "--rewinds"], check=True)
+    red, blue = write_two_adapters(folder)
+    adapted = long_module(folder, "--kv-type=f32", "--adapter", f"red={red}", "--adapter", f"blue={blue}")
+    return folder / "tiny.gist", adapted, "--draft", "lookup"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("module", nargs="?", type=pathlib.Path)
@@ -165,12 +216,9 @@ def main():
     parser.add_argument("--clients", type=int, default=24)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        module = options.module
-        if not module:
-            module = pathlib.Path(folder) / "tiny.gist"
-            subprocess.run(["gist-make-tiny-module", module], check=True)
-        with Server(module, "--context", 1000, "--read-timeout", 2, "--write-timeout", 2,
-                    "--idle-timeout", 2, "--queue", 64) as server:
+        served = [options.module] if options.module else make_modules(pathlib.Path(folder))
+        with Server(*served, "--context", 1000, "--read-timeout", 2, "--write-timeout", 2, "--idle-timeout", 2,
+                    "--queue", 64) as server:
             threads, files = server.threads(), server.files()
             soak = Soak(server, options.minutes * 60)
             warm = soak.run(options.clients)

@@ -135,6 +135,15 @@ def test_openai_tools(client):
     assert client.chat.completions.create(model="tiny", messages=talk, tools=[tool], max_tokens=4).choices
 
 
+@pytest.mark.parametrize("mode", ["TOOLS", "JSON_SCHEMA"])
+def test_instructor(client, mode):
+    """It asks in one of several ways, and again where an answer is no object of the class."""
+    instructor = pytest.importorskip("instructor")
+    patched = instructor.from_openai(client, mode=getattr(instructor.Mode, mode))
+    trip = patched.chat.completions.create(model="tiny", messages=MESSAGES, response_model=Trip, seed=3, max_retries=0)
+    assert isinstance(trip, Trip) and isinstance(trip.first, City)
+
+
 def test_openai_responses(client):
     chat = client.chat.completions.create(model="tiny", messages=MESSAGES, temperature=0, max_tokens=12)
     common = {"model": "tiny", "input": "Why?", "instructions": "S", "temperature": 0, "max_output_tokens": 12}

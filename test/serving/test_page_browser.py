@@ -11,6 +11,7 @@ import base64
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -24,14 +25,23 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(not BROWSER, reason="there is no chromium on this machine")
 
 
+# An answer is there whole, and its text.
+ANSWERED = "!running && !!document.getElementById('again')"
+# What is wider than the screen, but for code, which scrolls.
+WIDER = """[...document.querySelectorAll('body, body *')].filter(e => !e.closest('pre') &&
+  (e.getBoundingClientRect().right > innerWidth + .5 || (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
+   !['SELECT', 'INPUT'].includes(e.tagName)))).map(e => e.outerHTML.slice(0, 80))"""
+ANSWER = "[...document.querySelectorAll('article.assistant')].at(-1)?.textContent"
+
+
 class Page:
     """A page that is driven through the browser's debugging port: one socket,
     messages of JSON in frames of a WebSocket."""
 
-    def __init__(self, folder, url, *options):
+    def __init__(self, folder, url, width=1400):
         self.process = subprocess.Popen(
             [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-             f"--user-data-dir={folder / 'profile'}", *options, url],
+             f"--user-data-dir={folder / 'profile'}", url],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port_file = folder / "profile/DevToolsActivePort"
         for _ in range(600):
@@ -57,6 +67,8 @@ class Page:
         while self.input.readline().strip():
             pass
         self.count = 0
+        # A window cannot be as narrow as a telephone.
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=700, deviceScaleFactor=1, mobile=False)
         self.wait_for("document.readyState == 'complete' && !!document.getElementById('form')")
 
     def command(self, method, **parameters):
@@ -109,24 +121,26 @@ def module(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("width", [1400, 420])
 def test_chat(module, tmp_path, width):
     with Server(module, "--context", 200) as server:
         expected = server.post("/v1/chat/completions", {
             "messages": [{"role": "user", "content": "<b>Why?</b>"}],
             "temperature": 0})["choices"][0]["message"]["content"]
-        page = Page(tmp_path, server.url + "/", f"--window-size={width},700")
+        page = Page(tmp_path, server.url + "/", width)
         try:
             assert page.wait_for("document.getElementById('model').value") == "tiny"
             page.value("document.getElementById('temperature').value = '0'")
             page.type("<b>Why?</b>")
-            page.wait_for("document.getElementById('speed').textContent")
+            page.wait_for(ANSWERED)
+            assert re.fullmatch(r"\d+ tokens, [0-9.]+/s, first after [0-9.]+ s",
+                                page.value("document.getElementById('speed').textContent"))
             texts = page.value(
                 "[...document.querySelectorAll('article')].map(a => [a.className, a.textContent])")
             assert texts == [["user", "<b>Why?</b>"], ["assistant", expected]]
             # What is written is text, not markup, and nothing is wider than the screen.
             assert page.value("document.querySelectorAll('article *').length") == 0
-            assert page.value("document.documentElement.scrollWidth <= innerWidth")
+            assert page.value("innerWidth") == width and page.value(WIDER) == []
             page.value("document.getElementById('new').click()")
             assert page.value("document.querySelectorAll('article').length") == 0
             # The empty screen offers questions again.
@@ -135,6 +149,94 @@ def test_chat(module, tmp_path, width):
             page.wait_for("document.querySelectorAll('article.assistant').length")
             assert page.value("document.getElementById('hello') === null")
             page.value("document.getElementById('new').click()")
+        finally:
+            page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_settings(module, tmp_path, width):
+    """The drawer does not hide the way back, and what it says is what is asked for."""
+    with Server(f"{'long-name-' * 8}={module}", "--context", 200) as server:
+        page = Page(tmp_path, server.url + "/", width)
+        try:
+            page.wait_for("document.getElementById('model').value")
+            assert page.value("document.getElementById('settings').hidden")
+            page.value("document.getElementById('drawer').click()")
+            page.value("document.getElementById('text').value = 'long'.repeat(200)")
+            assert page.value("innerWidth") == width and page.value(WIDER) == []
+            page.value("document.getElementById('text').value = ''")
+            box = page.value("(b => [b.left, b.right, b.top, b.bottom])("
+                             "document.getElementById('settings').getBoundingClientRect())")
+            head = page.value("document.getElementById('drawer').getBoundingClientRect().bottom")
+            assert box[0] >= 0 and box[1] <= page.value("innerWidth") and box[2] >= head and box[3] <= 700
+            for name, value in {"temperature": 0, "top_p": 0.9, "longest": 9, "repetition": 1.3, "seed": 4,
+                                "system": "Be brief.", "stop": "never\n\nthis"}.items():
+                page.value(f"document.getElementById('{name}').value = {json.dumps(str(value))}")
+            assert page.value("JSON.stringify(settings())") == (
+                '{"temperature":0,"top_p":0.9,"max_tokens":9,"repetition_penalty":1.3,"seed":4,'
+                '"stop":["never","this"]}')
+            page.value("document.getElementById('drawer').click()")
+            assert page.value("document.getElementById('settings').hidden")
+            expected = server.post("/v1/chat/completions", {
+                "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}],
+                "temperature": 0, "max_tokens": 9, "repetition_penalty": 1.3,
+                "stop": ["never", "this"]})["choices"][0]["message"]["content"]
+            page.type("Why?")
+            page.wait_for(ANSWERED)
+            assert page.value(ANSWER) == expected
+            # A schema, and one that is none.
+            page.value("document.getElementById('longest').value = ''")
+            page.value("""document.getElementById('schema').value = '{"enum": ["yes", "no"]}'""")
+            page.type("Sure?")
+            page.wait_for(ANSWERED)
+            assert page.value(ANSWER) in ('"yes"', '"no"')
+            page.value("document.getElementById('schema').value = '{'")
+            page.type("Sure?")
+            assert "not JSON" in page.wait_for("document.querySelector('.error')?.textContent")
+        finally:
+            page.close()
+
+
+# The tiny model answers at once; this page gets an event every 30 ms.
+SLOW_EVENTS = """fetch = (real => async (url, options) => {
+  const answer = await real(url, options);
+  if (!url.includes('chat')) return answer;
+  const events = (await answer.text()).split('\\n\\n').slice(0, -1);
+  return new Response(new ReadableStream({async pull(to) {
+    await new Promise(done => setTimeout(done, 30));
+    if (options.signal.aborted) to.error(new DOMException('', 'AbortError'));
+    else if (events.length) to.enqueue(new TextEncoder().encode(events.shift() + '\\n\\n'));
+    else to.close();
+  }}));
+})(fetch); 1"""
+
+
+def test_stop_and_regenerate(module, tmp_path):
+    with Server(module, "--context", 4000) as server:
+        page = Page(tmp_path, server.url + "/")
+        try:
+            page.wait_for("document.getElementById('model').value")
+            page.value("document.getElementById('temperature').value = '0'")
+            whole = server.post("/v1/chat/completions", {
+                "messages": [{"role": "user", "content": "Why?"}],
+                "temperature": 0})["choices"][0]["message"]["content"]
+            page.value(SLOW_EVENTS)
+            page.type("Why?")
+            page.wait_for(f"({ANSWER} ?? '').length > 20")
+            assert page.value("document.getElementById('send').textContent") == "Stop"
+            page.value("document.getElementById('send').click()")
+            page.wait_for(ANSWERED)
+            first = page.value(ANSWER)
+            assert 20 < len(first) < len(whole) / 2 and page.value("messages.length") == 2
+            # The part that was there stays a part of the conversation, until it is written anew.
+            assert page.value("messages[1].content") == first
+            server.wait_until_idle()
+            page.value("document.getElementById('longest').value = '5'")
+            page.value("document.getElementById('again').click()")
+            page.wait_for(f"{ANSWERED} && {ANSWER} != {json.dumps(first)}")
+            assert page.value("document.querySelectorAll('article').length") == 2
+            assert page.value("messages.map(m => m.role).join()") == "user,assistant"
+            assert page.value("document.querySelectorAll('#again').length") == 1
         finally:
             page.close()
 

@@ -7,6 +7,7 @@
 
 #include "runtime/gist.h"
 
+#include "runtime/module/Properties.h"
 #include "runtime/session/Generator.h"
 #include "test/unit/TinyModel.h"
 
@@ -173,6 +174,57 @@ TEST_F(CApi, Drafts) {
   EXPECT_EQ(write(), plain);
   ASSERT_EQ(gist_session_draft_by_module(session, nullptr), GIST_OK);
   EXPECT_EQ(write(), plain);
+}
+
+// A session computes with the adapter that it was given, as do its forks and
+// files.
+TEST_F(CApi, Adapters) {
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+  EXPECT_EQ(gist_session_set_adapter(session, "red"), GIST_NOT_FOUND);
+  EXPECT_STREQ(gist_last_error(), "the module has no adapter 'red'; it has "
+                                  "none ('gist-compile --adapter')");
+  EXPECT_EQ(gist_session_set_adapter(session, nullptr), GIST_OK);
+  EXPECT_EQ(gist_session_set_adapter(nullptr, "red"), GIST_BAD_ARGUMENT);
+  EXPECT_STREQ(gist_last_error(), "'session' is a null pointer");
+  gist_session_free(session);
+  session = nullptr;
+  gist_module_free(module);
+  module = nullptr;
+  model.writer.spec.model.properties[gist::kAdaptersProperty] = "red blue";
+  std::string path = model.write(folder.file("a.gist"));
+  ASSERT_EQ(gist_module_load(path.c_str(), &module), GIST_OK);
+  ASSERT_EQ(gist_module_trust(module), GIST_OK);
+  ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
+
+  const int32_t tokens[] = {5, 90, 7}, last = 8;
+  auto expectLogits = [&](gist_session *of, std::vector<int32_t> rows) {
+    size_t count = 0;
+    const float *logits = gist_session_logits(of, &count);
+    expectNear(logits, count, model.logitsAfter(rows));
+  };
+  const std::pair<const char *, int> adapters[] = {
+      {"blue", 2}, {nullptr, 0}, {"red", 1}};
+  for (auto [name, number] : adapters) {
+    ASSERT_EQ(gist_session_set_adapter(session, name), GIST_OK);
+    EXPECT_EQ(gist_session_position(session), 0);
+    ASSERT_EQ(gist_session_feed(session, tokens, 3), GIST_OK);
+    expectLogits(session, {5 + number, 90 + number, 7 + number});
+  }
+  gist_session *fork = nullptr;
+  std::string file = folder.file("seen");
+  ASSERT_EQ(gist_session_fork(session, &fork), GIST_OK) << gist_last_error();
+  ASSERT_EQ(gist_session_save(session, file.c_str()), GIST_OK);
+  ASSERT_EQ(gist_session_feed(fork, &last, 1), GIST_OK);
+  expectLogits(fork, {6, 91, 8, 9});
+  EXPECT_EQ(gist_session_set_adapter(fork, nullptr), GIST_OK);
+  ASSERT_EQ(gist_session_load(fork, file.c_str()), GIST_OK)
+      << gist_last_error();
+  ASSERT_EQ(gist_session_feed(fork, &last, 1), GIST_OK);
+  expectLogits(fork, {6, 91, 8, 9});
+  gist_session_free(fork);
+  EXPECT_EQ(gist_session_set_adapter(session, "green"), GIST_NOT_FOUND);
+  EXPECT_STREQ(gist_last_error(),
+               "the module has no adapter 'green'; it has red, blue");
 }
 
 // A fork and a file go on where a session was.

@@ -48,6 +48,41 @@ protected:
 using Cores = std::vector<std::vector<int>>;
 } // namespace
 
+// Of a group and those above it, in both versions; of containers, which see
+// their own group as the root.
+TEST_F(CpuTopologyTest, ReadsQuotas) {
+  auto write = [&](const std::string &file, const std::string &text) {
+    std::filesystem::path place = folder / file;
+    std::filesystem::create_directories(place.parent_path());
+    std::ofstream(place) << text << "\n";
+  };
+  auto read = [&](const std::string &groups) {
+    write("membership", groups);
+    return readCpuQuota((folder / "membership").string(),
+                        (folder / "cgroup").string());
+  };
+  EXPECT_EQ(read("0::/"), SIZE_MAX);
+  EXPECT_EQ(readCpuQuota((folder / "none").string(), folder.string()),
+            SIZE_MAX);
+  write("cgroup/a/b/cpu.max", "max 100000");
+  EXPECT_EQ(read("0::/a/b"), SIZE_MAX);
+  write("cgroup/a/cpu.max", "250000 100000");
+  EXPECT_EQ(read("0::/a/b"), 3u);
+  EXPECT_EQ(read("0::/c"), SIZE_MAX);
+  write("cgroup/cpu.max", "100000 100000");
+  EXPECT_EQ(read("0::/a/b"), 1u);
+  EXPECT_EQ(read("0::/"), 1u);
+  write("cgroup/cpu.max", "0 0");
+  EXPECT_EQ(read("0::/"), SIZE_MAX);
+  write("cgroup/cpu/x/cpu.cfs_quota_us", "150000");
+  write("cgroup/cpu/x/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(read("3:cpuset:/x\n2:cpu:/x\n0::/"), 2u);
+  EXPECT_EQ(read("2:cpu,cpuacct:/y"), SIZE_MAX);
+  write("cgroup/cpu/x/cpu.cfs_quota_us", "-1");
+  EXPECT_EQ(read("2:cpu:/x"), SIZE_MAX);
+  EXPECT_EQ(read("no colons"), SIZE_MAX);
+}
+
 // Servers count all cores first, laptops the two threads of each core.
 TEST_F(CpuTopologyTest, FindsSiblings) {
   for (int cpu = 0; cpu < 4; ++cpu)

@@ -47,8 +47,8 @@ double readHalf(const uint8_t *bytes) {
 
 /// Value `i` of column `column` of a packed block, which is one of eight behind
 /// the f16 numbers that they share where scales have 8 bits.
-double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
-                  int64_t i) {
+double readPacked(PackingAttr packing, const FormatInfo &info,
+                  const uint8_t *block, int64_t column, int64_t i) {
   int64_t columns = packing.getColumns(), depth = packing.getDepth();
   bool isShared = packing.getScaleBits() == 8;
   const uint8_t *halves = block + 2 * column;
@@ -85,6 +85,8 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
     u = values[step / 2 * columns * depth + lane] >> (4 * (step % 2)) & 15;
   if (bits > lowBits)
     u |= readRun(values + 4 * lowBits * columns, bits - lowBits) << lowBits;
+  if (info.levels) // Which one; they are what values less the zero point are.
+    return scale * info.levels[u];
   if (packing.getIsSigned() && u >> (bits - 1) != 0)
     u -= int64_t(1) << bits;
   return scale * static_cast<double>(u - packing.getZero()) + minimum;
@@ -154,8 +156,8 @@ TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {
           const uint8_t *block =
               packed.data() +
               (row / packing.getColumns() * shape[1] + i / length) * shape[2];
-          double value = readPacked(packing, block, row % packing.getColumns(),
-                                    i % length);
+          double value = readPacked(packing, info, block,
+                                    row % packing.getColumns(), i % length);
           // The reference rounds d * u + m once or twice in f32.
           double want = expected[row * kColumns + i];
           ASSERT_NEAR(value, want, 1e-5 * (std::abs(want) + 100))

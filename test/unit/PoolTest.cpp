@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 using namespace gist;
 using namespace gist::test;
@@ -374,9 +375,10 @@ namespace {
 /// Guesses what the model writes, and every third token wrong.
 class Oracle final : public Drafter {
 public:
-  explicit Oracle(const TinyModel &model) : model(model) {}
+  explicit Oracle(const TinyModel &model, bool free = false)
+      : model(model), free(free) {}
   Status begin(const SamplerOptions &) override { return {}; }
-  bool isFree() const override { return false; }
+  bool isFree() const override { return free; }
   Status draft(std::span<const int32_t> text, size_t most,
                Draft &result) override {
     result = {};
@@ -393,8 +395,58 @@ public:
 
 private:
   const TinyModel &model;
+  bool free;
 };
 } // namespace
+
+// Where guesses take no time each sequence has its own, and no text changes:
+// not where others write, read a prompt, or draw at random.
+TEST_F(PoolTest, DraftsOfSeveralSequences) {
+  for (BufferSpec &buffer : model.writer.spec.buffers)
+    buffer.zeroOnReset = false;
+  std::vector<std::vector<int32_t>> prompts = {{5, 6, 7}, {200}, {30, 31}};
+  std::map<size_t, std::vector<int32_t>> random;
+  for (size_t count : {0, 1, 3, 15}) {
+    PoolOptions options{.sequences = 4, .chunk = 3};
+    if (count != 0)
+      options.drafter = std::make_shared<Oracle>(model, /*free=*/true);
+    options.draftTokens = count;
+    pool.reset();
+    open(options);
+    std::vector<SequenceId> ids;
+    for (size_t i = 0; i < 3; ++i) {
+      PoolRequest request;
+      request.tokens = prompts[i];
+      request.maxTokens = 20;
+      request.sampler.temperature = i == 2 ? 1.0f : 0.0f;
+      request.sampler.seed = 5;
+      SequenceId id = 0;
+      ASSERT_TRUE(pool->add(request, id).ok());
+      ids.push_back(id);
+    }
+    std::map<SequenceId, std::vector<int32_t>> written;
+    bool isFirst = true;
+    while (!pool->empty()) {
+      SequenceId before = 0;
+      for (const PoolEvent &event : step()) {
+        EXPECT_GE(event.id, before); // In the order they were added.
+        before = event.id;
+        written[event.id].push_back(event.token);
+      }
+      if (std::exchange(isFirst, false))
+        ids.push_back(add({1, 2, 3, 4, 5, 6}, 3));
+    }
+    EXPECT_EQ(written[ids[0]], expected(prompts[0], 20));
+    EXPECT_EQ(written[ids[1]], expected(prompts[1], 20));
+    EXPECT_EQ(written[ids[3]], expected({1, 2, 3, 4, 5, 6}, 3));
+    random[count] = written[ids[2]];
+    EXPECT_EQ(random[count], random[0]); // Look-up draws as without guesses.
+    PoolCounters counters = pool->counters();
+    EXPECT_EQ(counters.writtenTokens, 63u);
+    // The sequence that draws at random takes a step for a token.
+    EXPECT_EQ(counters.acceptedTokens > 5, count != 0);
+  }
+}
 
 // Guesses change no text, whether a sequence is alone all the time or not.
 TEST_F(PoolTest, Drafts) {

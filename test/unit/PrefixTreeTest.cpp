@@ -14,44 +14,67 @@ using namespace gist;
 using Tokens = std::vector<int32_t>;
 using Path = std::vector<PrefixTree::Node *>;
 
-/// Adds what is missing of the path of `tokens`.
-static Path addPath(PrefixTree &tree, const Tokens &tokens, size_t chunk) {
-  Path path = tree.find(tokens);
-  while (path.size() < tokens.size() / chunk)
-    path.push_back(
-        tree.add(path, std::span(tokens).subspan(path.size() * chunk, chunk)));
+/// The nodes of single tokens that these begin with; with `adds` all of them.
+/// Two tokens have the same hash where they differ by 100.
+static Path pathOf(PrefixTree &tree, const Tokens &tokens, bool adds = false) {
+  Path path;
+  PrefixTree::Node *node = &tree.root();
+  for (const int32_t &token : tokens) {
+    auto hash = static_cast<uint64_t>(token % 100);
+    node = adds ? tree.add(*node, hash, {&token, 1})
+                : tree.find(*node, hash, {&token, 1});
+    if (!node)
+      return path;
+    path.push_back(node);
+  }
   return path;
+}
+
+/// The same, and they count as used.
+static size_t useOf(PrefixTree &tree, const Tokens &tokens) {
+  Path path = pathOf(tree, tokens);
+  if (!path.empty())
+    tree.use(*path.back());
+  return path.size();
 }
 
 TEST(PrefixTree, FindsWhatTokensBeginWith) {
   PrefixTree tree;
-  tree.setChunk(2);
-  EXPECT_TRUE(tree.find(Tokens{1, 2}).empty());
-  Path path = addPath(tree, {1, 2, 3, 4}, 2);
+  EXPECT_TRUE(pathOf(tree, {1, 2}).empty());
+  Path path = pathOf(tree, {1, 2}, true);
   EXPECT_EQ(tree.size(), 2u);
-  EXPECT_EQ(tree.find(Tokens{1, 2, 3, 4, 5}), path);
-  EXPECT_EQ(tree.find(Tokens{1, 2, 3}), Path{path[0]});
-  EXPECT_EQ(tree.find(Tokens{1, 2, 3, 5}), Path{path[0]});
-  EXPECT_TRUE(tree.find(Tokens{2, 1, 3, 4}).empty());
-  EXPECT_TRUE(tree.find(Tokens{1}).empty());
+  EXPECT_EQ(pathOf(tree, {1, 2, 5}), path);
+  EXPECT_EQ(pathOf(tree, {1, 3}), Path{path[0]});
+  EXPECT_TRUE(pathOf(tree, {2, 1}).empty());
   // The same beginning is there once.
-  addPath(tree, {1, 2, 5, 6}, 2);
+  pathOf(tree, {1, 3}, true);
   EXPECT_EQ(tree.size(), 3u);
+}
+
+// A hash alone does not say that tokens are the same.
+TEST(PrefixTree, ComparesTokensOfOneHash) {
+  PrefixTree tree;
+  pathOf(tree, {1, 2}, true);
+  EXPECT_EQ(pathOf(tree, {1, 102}).size(), 1u);
+  EXPECT_TRUE(pathOf(tree, {101, 2}).empty());
+  EXPECT_EQ(pathOf(tree, {1, 102}, true).size(), 1u);
+  EXPECT_EQ(tree.size(), 2u);
 }
 
 TEST(PrefixTree, ForgetsTheLeastRecentlyUsed) {
   PrefixTree tree;
-  tree.setChunk(1);
-  addPath(tree, {1, 2}, 1);
-  addPath(tree, {1, 3}, 1);
-  addPath(tree, {4}, 1);
-  EXPECT_EQ(tree.find(Tokens{1, 2}).size(), 2u); // Used again.
-  EXPECT_TRUE(tree.forgetOne());                 // 1 3
-  EXPECT_EQ(tree.find(Tokens{1, 3}).size(), 1u); // Uses 1, and not 1 2.
+  pathOf(tree, {1, 2}, true);
+  pathOf(tree, {1, 3}, true);
+  pathOf(tree, {4}, true);
+  EXPECT_EQ(useOf(tree, {1, 2}), 2u);
+  uint64_t before = tree.generation();
+  EXPECT_TRUE(tree.forgetOne()); // 1 3
+  EXPECT_NE(tree.generation(), before);
+  EXPECT_EQ(useOf(tree, {1, 3}), 1u); // Uses 1, and not 1 2.
   EXPECT_TRUE(tree.forgetOne());
-  EXPECT_TRUE(tree.find(Tokens{4}).empty());
-  EXPECT_EQ(tree.find(Tokens{1, 2}).size(), 2u);
-  Path kept = tree.find(Tokens{1, 2});
+  EXPECT_TRUE(pathOf(tree, {4}).empty());
+  Path kept = pathOf(tree, {1, 2});
+  ASSERT_EQ(kept.size(), 2u);
   EXPECT_FALSE(tree.shrinkTo(0, kept.back()));
   EXPECT_EQ(tree.size(), 2u);
   EXPECT_TRUE(tree.shrinkTo(0));
@@ -59,13 +82,31 @@ TEST(PrefixTree, ForgetsTheLeastRecentlyUsed) {
   EXPECT_FALSE(tree.forgetOne());
 }
 
+// What a sequence has too stays, and its bytes are no part of any limit.
+TEST(PrefixTree, StatesInUseStay) {
+  PrefixTree tree;
+  Path used = pathOf(tree, {1, 2}, true);
+  std::vector<std::shared_ptr<KeptState>> states;
+  for (PrefixTree::Node *node : used)
+    tree.keep(*node, states.emplace_back(std::make_shared<KeptState>()));
+  EXPECT_EQ(tree.shownBytes(), tree.bytes());
+  pathOf(tree, {1, 3}, true); // Added last, and the first to go.
+  EXPECT_TRUE(tree.shrinkTo(0));
+  EXPECT_EQ(pathOf(tree, {1, 2}), used);
+  EXPECT_EQ(tree.size(), 2u);
+  EXPECT_FALSE(tree.forgetOne());
+  states.clear();
+  EXPECT_TRUE(tree.shrinkTo(0));
+  EXPECT_EQ(tree.size(), 0u);
+}
+
 // A long path is destroyed without recursion.
 TEST(PrefixTree, PathsMayBeLong) {
   PrefixTree tree;
-  tree.setChunk(1);
   constexpr size_t kLength = 20000;
-  Path path;
+  PrefixTree::Node *node = &tree.root();
+  const int32_t token = 7;
   for (size_t i = 0; i < kLength; ++i)
-    path.assign(1, tree.add(path, Tokens{7}));
+    node = tree.add(*node, 7, {&token, 1});
   EXPECT_EQ(tree.size(), kLength);
 }

@@ -151,13 +151,24 @@ TEST(ProductCost, ChoosesWhatIsFast) {
 
 // Code that needs more workgroup memory is refused when a session loads it.
 TEST(ProductCost, TilesFitTheCard) {
-  auto tiles = getProductTiles(getGpu());
-  EXPECT_FALSE(tiles.empty());
-  for (const ProductTile &tile : tiles) {
-    EXPECT_LE(tile.getMemory(), getGpu().workgroupMemory);
-    EXPECT_GE(tile.stages, 4);
-    EXPECT_EQ(tile.columns % 32, 0);
+  for (int64_t bytes : {1, 2}) {
+    auto tiles = getProductTiles(getGpu(), bytes);
+    EXPECT_FALSE(tiles.empty());
+    for (const ProductTile &tile : tiles) {
+      EXPECT_LE(tile.getMemory(), getGpu().workgroupMemory);
+      EXPECT_GE(tile.stages, 4);
+      EXPECT_EQ(tile.columns % 32, 0);
+    }
   }
+}
+
+// Integers have half as many steps, whose sums are scaled.
+TEST(ProductCost, IntegersHaveHalfTheSteps) {
+  ProductTile tile = {128, 256, 4};
+  double floats = estimateProduct({2048, 4096, 8192, 2}, tile, getGpu());
+  double integers = estimateProduct({2048, 4096, 8192, 1}, tile, getGpu());
+  EXPECT_GT(integers, floats / 2);
+  EXPECT_LT(integers, floats * .7);
 }
 
 TEST(ProductCost, FewTilesAreSmall) {

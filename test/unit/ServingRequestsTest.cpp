@@ -263,6 +263,10 @@ TEST(ServingRequests, FindsToolCalls) {
     EXPECT_EQ(read.content, "");
     ASSERT_EQ(read.calls.size(), 1u);
     EXPECT_EQ(read.calls[0].arguments, R"({"a":1})");
+    // White space before it, which may come as a token of its own.
+    read = readInPieces("\n {\"name\": \"g\"}", size);
+    EXPECT_EQ(read.content, "");
+    EXPECT_EQ(read.calls.size(), 1u);
     // What is not a call stays text.
     for (const char *other :
          {"", "plain <b> text <tool", "<tool_call>", "<tool_call>{</tool_call>",

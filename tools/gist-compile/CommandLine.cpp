@@ -20,6 +20,8 @@
 #include "CLI/CLI.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -27,6 +29,10 @@
 
 using namespace gist;
 using namespace gist::compile;
+
+/// Letters of an adapter's name, and how many there can be: what a token's id
+/// has room for.
+static constexpr size_t kMostOfName = 64, kMostAdapters = 100;
 
 static constexpr const char *kDescription =
     "Compiles a model into a module, a file that gist-run takes.\n";
@@ -182,6 +188,29 @@ static void addTargetOptions(CLI::App &app, Options &options) {
       ->type_name("LIST");
 }
 
+static std::pair<std::string, std::string>
+splitAdapter(const std::string &given) {
+  size_t end = given.find('=');
+  return {given.substr(0, end),
+          given.substr(std::min(end, given.size() - 1) + 1)};
+}
+
+/// Empty, or what is wrong with it.
+static std::string checkAdapter(const std::string &given) {
+  auto [name, folder] = splitAdapter(given);
+  bool isName = !name.empty() && name.size() <= kMostOfName &&
+                std::all_of(name.begin(), name.end(), [](char c) {
+                  return std::isalnum(static_cast<unsigned char>(c)) ||
+                         std::strchr("-_.", c);
+                });
+  return isName && !folder.empty() && name.size() < given.size()
+             ? ""
+             : given +
+                   " is no NAME=FOLDER; a name has letters, digits, '-', "
+                   "'_' and '.', at most " +
+                   std::to_string(kMostOfName);
+}
+
 /// What the module computes in, keeps and leaves out.
 static void addModelOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, Compute> kCompute = {
@@ -194,9 +223,9 @@ static void addModelOptions(CLI::App &app, Options &options) {
                                                           {"all", true}};
   app.option_defaults()->group("Model");
   addChoice(app, "--compute", options.compute, kCompute, "auto|f32|int8",
-            "Products with block-quantised weights: f32, int8 (rows of "
-            "activations become 8-bit integers), or auto (default): int8 "
-            "where weights are quantised");
+            "Products: int8 (rows of activations become 8-bit integers; for "
+            "GPUs weights too, with a scale for each row), f32, or auto "
+            "(default): int8 on CPUs where weights are quantised, f16 on GPUs");
   addChoice(app, "--gram", options.gram, kGram, "exact|fp8",
             "What a plan's selections compare rows in: exact (default), "
             "or fp8: rounded to f8E4M3FNUZ first, for gfx942");
@@ -207,8 +236,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
             "Numbers that keys and values are kept in: f16 (default), f32");
   app.add_option("--plan", options.plan,
                  "Plan of where the model does less work: a file (JSON), or "
-                 "calibration or depths, which make a module for gist-plan to "
-                 "try plans in; default: no plan")
+                 "calibration, depths or trial (both), which make a module for "
+                 "gist-plan to try plans in; default: no plan")
       ->type_name("FILE");
   app.add_flag("--follow-plan", options.followPlan,
                "Do what the plan says also where the model is faster without "
@@ -242,7 +271,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
       "Add an entry that shows what linear layers read and return, for "
       "'gist-plan linears' and 'gist-run eval --layers'");
   app.add_option(
-         "--context", options.context,
+         "-c,--context,--ctx-size", options.context,
          "Tokens a session can hold; default: the model's own (4096 for "
          "a graph)")
       ->check(CLI::PositiveNumber.description(""))
@@ -261,15 +290,26 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "says; default: 1")
       ->check(CLI::Range(-1e6f, 1e6f).description(""))
       ->type_name("S");
+  app.add_option_function<std::vector<std::string>>(
+         "--adapter",
+         [&options](const std::vector<std::string> &given) {
+           for (const std::string &each : given)
+             options.chosenAdapters.push_back(splitAdapter(each));
+         },
+         "Add an adapter, a folder as for --lora, that is chosen by its name "
+         "when the module runs, for each sequence. May be given more than once")
+      ->type_name("NAME=FOLDER")
+      ->check([](const std::string &given) { return checkAdapter(given); }, "");
   app.add_flag("--random-weights", options.randomWeights,
                "Read only config.json and make random f16 weights when the "
                "module is loaded: for measuring a model without its weights");
   app.add_option("--weights", options.weights,
                  "embed: copy weights into the module (default); reference: "
-                 "leave them in the model's files, found by path and hash. For "
-                 "a stage that --dump-stages wrote and that was edited: the "
-                 "model that it came from")
-      ->type_name("embed|reference|MODEL");
+                 "leave them in the model's files, found by path and hash; a "
+                 "module, whose name ends with .gist: leave those that it has "
+                 "too in there. For a stage that --dump-stages wrote and that "
+                 "was edited: the model that it came from")
+      ->type_name("embed|reference|MODULE|MODEL");
 }
 
 /// What the compiler says about its work; nothing here changes the module.
@@ -312,6 +352,29 @@ static std::string besideModel(const std::string &model) {
   return path.string() + ".gist";
 }
 
+/// Adapters that tokens choose are parts of one graph, which has to be whole.
+static void checkChosen(const Options &options,
+                        void (*refuse)(const std::string &sentence)) {
+  const auto &adapters = options.chosenAdapters;
+  if (adapters.empty())
+    return;
+  if (adapters.size() > kMostAdapters)
+    refuse("--adapter was given " + std::to_string(adapters.size()) +
+           " times; expected at most " + std::to_string(kMostAdapters));
+  std::set<std::string> names;
+  for (const auto &[name, folder] : adapters)
+    if (!names.insert(name).second)
+      refuse("--adapter: there are two adapters with the name " + name);
+  const std::pair<bool, const char *> others[] = {
+      {!options.plan.empty(), "--plan: what a plan loses was measured without"},
+      {options.countParts() > 1, "--ranks or --stages"},
+      {options.observe, "--observe"},
+      {options.randomWeights, "--random-weights"}};
+  for (auto [isGiven, other] : others)
+    if (isGiven)
+      refuse(std::string("--adapter cannot be given together with ") + other);
+}
+
 /// Checks that involve several options. The order matters little; the first
 /// contradiction is reported. Throws what CLI11 throws, so that one place
 /// prints it.
@@ -320,6 +383,12 @@ static void checkTogether(const CLI::App &app, Options &options) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
   };
   options.referenceWeights = options.weights == "reference";
+  if (options.weights.ends_with(".gist"))
+    options.weightsOf = std::exchange(options.weights, "embed");
+  if (!options.weightsOf.empty() && options.emit != Emit::Module)
+    refuse("--weights=" + options.weightsOf +
+           " leaves weights in that module, so it cannot be given together "
+           "with --emit or --via");
   bool namesModel = !options.referenceWeights && options.weights != "embed";
   if (namesModel && !options.isGraph())
     refuse("--weights: expected embed or reference, or with a stage that "
@@ -378,6 +447,10 @@ static void checkTogether(const CLI::App &app, Options &options) {
   std::error_code error;
   if (std::filesystem::equivalent(options.model, options.output, error))
     refuse("-o: " + options.output + " is the model itself");
+  if (std::filesystem::equivalent(options.weightsOf, options.output, error))
+    refuse("-o: " + options.output +
+           " is the module that --weights leaves weights in; choose another "
+           "file");
   if (options.gram == Gram::Fp8)
     for (const std::string &target : options.targets)
       if (!isAmd(target))
@@ -392,6 +465,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.randomWeights && !options.adapter.empty())
     refuse("--lora needs a model's weights, and --random-weights has none: "
            "leave one of the two out");
+  checkChosen(options, refuse);
   if (app.count("--lora-scale") != 0 && options.adapter.empty())
     refuse("--lora-scale needs an adapter: add --lora");
   const char *split = options.stages > 1 ? "--stages" : "--ranks";
@@ -404,11 +478,12 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.countParts() > 1 && (options.observe || isReported))
     refuse(std::string(split) +
            " cannot be given together with --observe or --report");
-  if (options.countParts() > 1 && options.plan == "calibration")
-    refuse("--plan=calibration is measured on one rank: leave " +
+  if (options.countParts() > 1 && options.triesHeads())
+    refuse("--plan=" + options.plan + " is measured on one rank: leave " +
            std::string(split) + " out");
-  if (options.plan == "depths" && !options.observe)
-    refuse("--plan=depths makes a module for fitting: add --observe");
+  if (options.triesDepths() && !options.observe)
+    refuse("--plan=" + options.plan +
+           " makes a module for fitting: add --observe");
   if (options.rankSums && options.ranks == 1)
     refuse("--rank-sums needs several ranks: add --ranks");
   if (options.planBlock != 0 && options.plan.empty())
@@ -417,8 +492,9 @@ static void checkTogether(const CLI::App &app, Options &options) {
     refuse("--follow-plan needs a plan: add --plan");
   // An option that would have no effect is refused.
   if (options.isGraph())
-    for (const char *name : {"--expand-weights", "--kv-type", "--logits",
-                             "--weights", "--random-weights", "--lora"})
+    for (const char *name :
+         {"--expand-weights", "--kv-type", "--logits", "--weights",
+          "--random-weights", "--lora", "--adapter"})
       if (app.count(name) != 0)
         refuse(std::string(name) + " applies when a model is imported; a .mlir "
                                    "graph is compiled as it is");

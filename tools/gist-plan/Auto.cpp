@@ -5,25 +5,32 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `gist-plan auto`: from a model to a plan in one command. The steps are those
-// of a user: compile a module to try plans in, calibrate, solve, compile the
-// model with and without the plan, compare, draw. They share one limit of time.
-// Each leaves its result in a folder, and a second run goes on from there.
+// `gist-plan auto`: from a model to a plan in one command. It compiles a module
+// to try plans in, measures what parts of the model take on this machine and
+// what each head and layer loses alone, chooses what saves the most time of a
+// job, certifies it, and compares the model with and without the plan. All
+// steps share one limit of time. What heads lose stays in a folder, and a
+// second run goes on from there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelSource.h"
-#include "passes/Plan/File/PlannedModule.h"
+#include "passes/Plan/File/PlanFile.h"
 #include "runtime/format/Devices.h"
+#include "runtime/module/Properties.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/ReportStep.h"
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/gist-plan/SideBySide.h"
-#include "tools/gist-plan/SolveStep.h"
 #include "tools/planning/BuiltInTexts.h"
 #include "tools/planning/Calibrator.h"
+#include "tools/planning/Candidates.h"
+#include "tools/planning/CertificateFile.h"
+#include "tools/planning/FitTexts.h"
+#include "tools/planning/MeasureRates.h"
+#include "tools/planning/PlanFinder.h"
 #include "tools/running/Compiler.h"
 
 #include "nlohmann/json.hpp"
@@ -33,20 +40,27 @@
 #include <cinttypes>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 using namespace gist;
 using namespace gist::plan;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
+enum class Choices { All, Heads, Depths };
+enum class Objective { Time, Memory };
+
 struct AutoOptions {
-  std::string model, folder, compiler;
+  std::string model, folder, compiler, candidates;
   std::string device = kCpuDevice;
   unsigned threads = 0;
-  PlannerOptions planner; ///< the promise and its confidence
+  SearchOptions search;
+  Job job{0, 256};
   double seconds = 600;
   int64_t context = 0;
+  Choices choices = Choices::All;
+  Objective least = Objective::Time;
   std::vector<std::string> texts, heldOut;
 };
 
@@ -63,19 +77,38 @@ private:
   Status checkFolder();
   Status writeTexts();
   Status writeMixed();
-  Status compileWide();
-  /// What a plan could save at most.
-  Status boundGain();
-  /// How many seconds a token takes, and how many heads there are.
-  Status measurePace();
-  Status calibrate();
-  Status solve();
+  Status compileModules();
+  Status openTrial();
+  /// What parts of the model take, and what plans could save at most.
+  Status measureTimes();
+  /// What each head loses alone, in this share of the time that is left.
+  Status measureHeads(double share);
+  /// What each kind of layer loses alone, likewise.
+  Status measureDepths(double share);
+  Status openContract(bool isHeldOut, int64_t tokens, Contract &contract);
+  Status openHeldOut();
+  Status search();
+  Status certifyPlan();
+  Status writePlan();
   Status compare();
   void begin(const char *what);
   void printEnd() const;
 
   std::string file(const char *name) const {
     return options.folder + "/" + name;
+  }
+  static constexpr int64_t kLeastPrompt = 512;
+  bool hasHeads() const { return options.choices != Choices::Depths; }
+  /// A prompt has to have a bulk, and depths keep the cache as it is.
+  bool hasDepths() const {
+    return options.choices != Choices::Heads &&
+           options.least == Objective::Time &&
+           options.job.prompt >= kLeastPrompt;
+  }
+  /// Plans for less are not searched.
+  bool isWorthSearch() const {
+    constexpr double kLeastGain = 1.03;
+    return options.least == Objective::Memory || gain > kLeastGain;
   }
   /// The model and the plan, but for texts.
   SideBySideOptions sides() const {
@@ -88,46 +121,78 @@ private:
     sides.device = options.device;
     sides.threads = options.threads;
     sides.context = options.context;
-    sides.promise = options.planner.promise;
+    sides.promise = options.search.promise;
     return sides;
   }
-  run::ModelOptions wide() const {
+  run::ModelOptions moduleOf(const char *name) const {
     run::ModelOptions model;
-    model.path = file("wide.gist");
+    model.path = file(name);
     model.device = options.device;
     model.threads = options.threads;
     return model;
   }
-  /// Tokens of the sequences that the contract is about.
-  int64_t length() const;
+  const AttentionShape &shape() { return pool.first().module().shape; }
   /// Tokens that leave windows at a time: a small context has small ones.
   int64_t block() const {
     auto part =
         static_cast<uint64_t>(std::max<int64_t>(options.context / 8, 1));
     return std::min<int64_t>(128, static_cast<int64_t>(std::bit_floor(part)));
   }
-  /// Seconds that the comparison at the end takes, about.
-  double secondsOfComparison() const;
+  /// Tokens of a prompt that plans are tried on: of the job, or as many as
+  /// there is time for.
+  int64_t length() const;
+  int64_t tokensOfKind(double seconds) const;
+  /// Seconds that judging and comparing take at the end, about.
+  double secondsOfEnd() const;
+  double secondsFor(double share) const {
+    // 0 would mean no limit.
+    constexpr double kUsedUp = 0.001;
+    return options.seconds > 0
+               ? std::max(share * (limit.left() - secondsOfEnd()), kUsedUp)
+               : 0;
+  }
 
   AutoOptions &options;
   run::Limit limit;
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
-  double gain = 0; ///< times as fast, at most
-  int64_t heads = 0;
-  bool hasPlan = true; ///< the time was enough to find one
-  bool pays = true;    ///< the plan saves time here
+  double products = 0; ///< multiply-adds of a token
+  ModelSource source;
+  ProbePool pool;
+  DepthModel depthModel;
+  MeasuredRates rates;
+  JobSeconds dense;
+  double gain = 0;                                ///< times as fast, at most
+  bool isWorthHeads = true, isWorthDepths = true; ///< by what they could save
+  std::vector<SplitText> splitTexts;
+  std::vector<int32_t> fitTokens;
+  std::unique_ptr<DepthFitter> fitter;
+  Calibration calibration;
+  Contract kindTerms, terms, heldOut;
+  TaskTerms heldOutTasks;
+  std::unique_ptr<DepthMenu> depths;
+  std::unique_ptr<HeadMenu> heads;
+  FoundPlan found;
+  std::optional<Certificate> certificate;
+  bool hasPlan = true;
+  bool wasEnough = true; ///< the time, for the search
+  bool pays = true;      ///< the plan saves time here
 };
 } // namespace
 
 void AutoPlan::begin(const char *what) {
-  constexpr int kSteps = 4;
+  constexpr int kSteps = 5;
   std::fprintf(stderr, "== %d/%d %s\n", ++step, kSteps, what);
 }
 
+/// What heads lose, in the folder.
+static constexpr const char *kCalibration = "calibration.json";
+
+/// Tokens that are judged behind a prompt.
+static constexpr int64_t kJudged = 256;
+
 /// The context is read from the model, so that it is never larger.
 Status AutoPlan::readModel() {
-  ModelSource source;
   GIST_TRY(openModelSource(options.model, source));
   int64_t known = 0;
   GIST_TRY(
@@ -135,16 +200,39 @@ Status AutoPlan::readModel() {
           .read({{"max_position_embeddings", "n_positions"}, "context_length"},
                 known)
           .in(options.model));
-  constexpr int64_t kDefault = 2048;
-  if (options.context == 0)
-    options.context = known > 0 ? std::min(known, kDefault) : kDefault;
-  constexpr int64_t kFewest = 64;
-  if (options.context < kFewest)
+  constexpr int64_t kDefault = 4096, kFewest = 64;
+  int64_t &context = options.context, &prompt = options.job.prompt,
+          &answer = options.job.answer;
+  int64_t most = known > 0 ? known : INT64_MAX;
+  if (context == 0)
+    context = std::min(most, prompt > 0 ? prompt + answer : kDefault);
+  if (context < kFewest)
     return Status::error(Code::BadArgument,
                          "a context of %" PRId64
                          " tokens is too short for a plan; expected %" PRId64
                          " or more",
-                         options.context, kFewest);
+                         context, kFewest);
+  if (prompt == 0) {
+    prompt = context / 2;
+    answer = std::min(answer, context - prompt);
+  }
+  if (!hasHeads() && !hasDepths())
+    return Status::error(
+        Code::BadArgument,
+        "--choices=depths makes prompts of %" PRId64
+        " tokens and more faster and keeps the cache as it is; got a prompt of "
+        "%" PRId64 " tokens and --least=%s: choose --choices=all",
+        kLeastPrompt, prompt,
+        options.least == Objective::Memory ? "memory" : "time");
+  // Prompt, what is judged behind it, and the copy of as many of its tokens.
+  if (hasDepths())
+    context = std::min(most, std::max(context, prompt + 2 * kJudged));
+  if (prompt + answer > context)
+    return Status::error(Code::BadArgument,
+                         "a prompt of %" PRId64
+                         " tokens and an answer of %" PRId64
+                         " do not fit a context of %" PRId64,
+                         prompt, answer, context);
   return {};
 }
 
@@ -154,17 +242,21 @@ Status AutoPlan::checkFolder() {
   std::error_code error;
   // The time stands for the content, which would take long to hash.
   auto time = fs::last_write_time(options.model, error);
-  Json settings = {{"gist_auto", 1},
-                   {"model", fs::absolute(options.model, error).string()},
-                   {"time", time.time_since_epoch().count()},
-                   {"context", options.context},
-                   {"device", options.device},
-                   {"texts", options.texts}};
+  nlohmann::json settings = {
+      {"gist_auto", 1},
+      {"model", fs::absolute(options.model, error).string()},
+      {"time", time.time_since_epoch().count()},
+      {"context", options.context},
+      {"heads", hasHeads()},
+      {"depths", hasDepths()},
+      {"device", options.device},
+      {"texts", options.texts}};
   std::string path = file("settings.json");
   if (fs::is_regular_file(path)) {
     std::string text;
     GIST_TRY(run::readText(path, text));
-    if (Json before; parseJson(text, before).ok() && before == settings)
+    if (nlohmann::json before;
+        parseJson(text, before).ok() && before == settings)
       return {};
     return Status::error(Code::BadArgument,
                          "%s: the folder is of another model, context, device "
@@ -225,101 +317,121 @@ Status AutoPlan::prepare() {
   return writeMixed();
 }
 
-Status AutoPlan::compileWide() {
-  begin("compiling a module to try plans in");
+Status AutoPlan::compileModules() {
+  begin("compiling the model as it is, and to try plans in");
   // gist-compile writes a module whole or not at all, so that a file that is
   // there is a good one.
-  if (fs::is_regular_file(file("wide.gist")))
-    return {};
   double before = limit.taken();
-  GIST_TRY(compileModel(
-      sides(), file("wide.gist"),
-      {"--plan=calibration", "--plan-block=" + std::to_string(block())}));
+  if (!fs::is_regular_file(file("dense.gist")))
+    GIST_TRY(compileModel(sides(), file("dense.gist"), {}));
   compileSeconds = limit.taken() - before;
-  return {};
-}
-
-/// The texts of this program have four thousand tokens of most tokenizers.
-int64_t AutoPlan::length() const {
-  constexpr int64_t kMost = 4096;
-  return std::min(options.context, kMost);
-}
-
-/// Plans for less are not searched.
-static constexpr double kLeastGain = 1.03;
-
-/// Attention is part of a prompt's work, and the cache part of what a written
-/// token reads; a plan of heads changes nothing else.
-Status AutoPlan::boundGain() {
-  std::shared_ptr<const Module> module;
-  GIST_TRY(Module::open(file("wide.gist"), module));
-  PlannedModule planned;
-  // What is not a decoder is refused by the next step.
-  if (!readPlannedModule(*module, planned).ok()) {
-    gain = 2;
+  if (fs::is_regular_file(file("trial.gist")))
     return {};
-  }
-  double products = 0;
-  GIST_TRY(run::productFlopsOfToken(*module, products));
-  auto tokens = static_cast<double>(options.context);
-  double attention =
-      2 * countMultiplyAdds(denseWork(options.context), planned.shape) *
-      static_cast<double>(planned.shape.heads()) / tokens;
-  // The cache is laid out for all tokens.
-  auto cache = static_cast<double>(planned.denseBytes()) * tokens /
-               static_cast<double>(planned.context);
-  auto weights = static_cast<double>(run::weightBytesOfToken(*module));
-  double ofPrompt = 1 + attention / products, ofAnswer = 1 + cache / weights;
-  gain = std::max(ofPrompt, ofAnswer);
-  std::fprintf(stderr,
-               "with %" PRId64
-               " tokens attention is %.0f %% of a prompt's work, and the "
-               "cache %.0f %% of what a written token reads: plans of heads "
-               "make prompts at most %.2f and answers at most %.2f times as "
-               "fast\n",
-               options.context, 100 * (1 - 1 / ofPrompt),
-               100 * (1 - 1 / ofAnswer), ofPrompt, ofAnswer);
-  return {};
+  const char *plan = !hasDepths()  ? kCalibrationPlan
+                     : !hasHeads() ? kDepthsPlan
+                                   : kTrialPlan;
+  std::vector<std::string> words = {std::string("--plan=") + plan};
+  if (hasDepths())
+    words.push_back("--observe");
+  if (hasHeads())
+    words.push_back("--plan-block=" + std::to_string(block()));
+  return compileModel(sides(), file("trial.gist"), words);
 }
 
-Status AutoPlan::measurePace() {
-  Prober prober;
-  Status opened = prober.open(wide());
+Status AutoPlan::openTrial() {
+  run::ModelOptions model = moduleOf("trial.gist");
+  Status opened = pool.open(model, 1, hasHeads());
   if (!opened.ok())
     return Status::error(opened.code,
                          "%s; gist-plan auto finds plans for decoders, and "
                          "'gist-plan solve-encoder' for encoders",
                          opened.text.c_str());
-  heads = prober.module().shape.heads();
+  if (!hasDepths())
+    return {};
+  return depthModel.open(*pool.first().model().session, source);
+}
+
+/// The texts of this program have four thousand tokens of most tokenizers.
+int64_t AutoPlan::length() const {
+  constexpr int64_t kMost = 4096 - kJudged;
+  int64_t longest =
+      hasDepths()
+          ? std::min({options.job.prompt, kMost, options.context - 2 * kJudged})
+          : std::min(options.context, kMost + kJudged);
+  // A search measures fifty sequences and more.
+  constexpr double kSequences = 60;
+  int64_t fits =
+      options.seconds > 0 && secondsOfToken > 0
+          ? static_cast<int64_t>(options.seconds / secondsOfToken / kSequences)
+          : longest;
+  constexpr int64_t kFewest = 512;
+  return std::clamp(fits, std::min(kFewest, longest), longest);
+}
+
+Status AutoPlan::measureTimes() {
+  begin("measuring what parts of the model take on this machine");
+  run::ModelOptions measured = moduleOf("dense.gist");
+  measured.profile = true;
+  run::Runner model;
+  GIST_TRY(model.openWithTokenizer(measured));
+  measured.path = file("trial.gist");
+  Prober trial;
+  if (hasHeads())
+    GIST_TRY(trial.open(measured));
+  double flops = 0;
+  GIST_TRY(run::productFlopsOfToken(*model.module, flops));
+  products = flops / 2;
   std::vector<int32_t> tokens;
-  GIST_TRY(readTokens(prober, options.texts.front(), tokens));
-  tokens.resize(std::min(tokens.size(), static_cast<size_t>(2 * block())));
-  Plan dense;
-  dense.block = prober.module().block;
-  dense.layers.assign(static_cast<size_t>(prober.module().shape.layers),
-                      std::vector<HeadChoice>(
-                          static_cast<size_t>(prober.module().shape.kvHeads)));
-  int64_t end[] = {static_cast<int64_t>(tokens.size())};
-  ProbeRun ignored;
-  double fastest = 0;
-  // The first run reads the weights.
-  for (int i = 0; i < 2; ++i) {
-    double before = limit.taken();
-    GIST_TRY(prober.run(dense, tokens, end, ignored));
-    fastest = limit.taken() - before;
+  GIST_TRY(readTokens(pool.first(), file("mixed.txt"), tokens));
+  // Behind the prompt there is room for some tokens.
+  constexpr int64_t kBehind = 16;
+  tokens.resize(
+      std::min(tokens.size(), static_cast<size_t>(options.context - kBehind)));
+  constexpr double kSeconds = 30;
+  double most =
+      options.seconds > 0 ? std::min(kSeconds, options.seconds / 20) : kSeconds;
+  GIST_TRY(measureRates(model, hasHeads() ? &trial : nullptr, products, shape(),
+                        tokens, most, rates));
+  dense = estimateJob(rates, products, shape(), options.job);
+  secondsOfToken = dense.prompt / static_cast<double>(
+                                      std::max<int64_t>(options.job.prompt, 1));
+  double whole = dense.prompt + dense.answer,
+         keys = whole - dense.promptProducts - dense.answerWeights;
+  // Hardly more than half of the layers' work can be left out.
+  double less = hasDepths() ? 0.5 * dense.promptProducts : 0;
+  keys = hasHeads() ? keys : 0;
+  constexpr double kLeastGain = 1.01;
+  isWorthHeads = whole / (whole - keys) > kLeastGain;
+  isWorthDepths = whole / (whole - less) > kLeastGain;
+  gain = whole / (whole - keys - less);
+  std::fprintf(
+      stderr,
+      "a prompt of %" PRId64 " tokens takes %.3g s, of which attention is "
+      "%.0f %%; an answer of %" PRId64 " tokens takes %.3g s, of which the "
+      "cache is %.0f %%\n",
+      options.job.prompt, dense.prompt,
+      100 * (1 - dense.promptProducts / dense.prompt), options.job.answer,
+      dense.answer,
+      100 * (1 - dense.answerWeights / std::max(dense.answer, 1e-9)));
+  std::fprintf(stderr,
+               "plans of heads could make the job at most %.2f times as fast, "
+               "plans of depths hardly more than %.2f times\n",
+               whole / (whole - keys), whole / (whole - less));
+  if (options.least == Objective::Memory) {
+    rates.rates = PartRates::ofMemory();
+    isWorthHeads = true;
   }
-  secondsOfToken = fastest / static_cast<double>(tokens.size());
   return {};
 }
 
-double AutoPlan::secondsOfComparison() const {
-  auto texts = static_cast<double>(options.heldOut.size());
-  // Of each text windows and recall in two modules, and logits of every token
-  // to compare; two tests of speed with one run before, and one after.
-  double tokens = static_cast<double>(length()) * (6 * texts + 6);
+double AutoPlan::secondsOfEnd() const {
+  // The certificate; then prompts with and without the plan, three times each
+  // for speed and once for quality.
+  double tokens = 2 * static_cast<double>(heldOut.countTokens()) +
+                  8 * static_cast<double>(options.job.prompt);
   // On a slow machine the plan is worth more than its comparison.
-  return std::min(2 * compileSeconds + tokens * secondsOfToken,
-                  0.3 * std::max(limit.left(), 0.0));
+  return std::min(compileSeconds + tokens * secondsOfToken,
+                  0.45 * std::max(limit.left(), 0.0));
 }
 
 /// What heads may do: two of each kind, so that a few minutes are enough.
@@ -337,73 +449,214 @@ static std::vector<HeadChoice> makeCandidates(int64_t block) {
   return result;
 }
 
-Status AutoPlan::calibrate() {
-  begin("calibrating: what each head loses alone");
-  double share = 0.55 * std::max(0.0, limit.left() - secondsOfComparison());
+Status AutoPlan::measureHeads(double share) {
   CalibratorOptions calibrator;
-  calibrator.model = wide();
+  calibrator.model = moduleOf("trial.gist");
   calibrator.texts = {file("mixed.txt")};
-  calibrator.candidates = makeCandidates(block());
-  calibrator.output = file("calibration.json");
+  if (options.candidates.empty())
+    calibrator.candidates = makeCandidates(block());
+  else
+    GIST_TRY(readCandidates(options.candidates, calibrator.candidates));
   calibrator.wantsSelections = false;
+  double seconds = secondsFor(share);
   // As long as sequences may be for half of the candidates to be measured. Half
   // of one is text, of which a window must not be most.
   calibrator.tokens = 8 * block();
-  auto runs = static_cast<double>(heads) * 2;
+  auto runs = static_cast<double>(shape().layers) * 2;
   while (2 * calibrator.tokens <= length() &&
          2 * static_cast<double>(calibrator.tokens) * secondsOfToken * runs <
-             share)
+             seconds)
     calibrator.tokens *= 2;
+  calibrator.isByLayer =
+      seconds > 0 && static_cast<double>(calibrator.tokens) * secondsOfToken *
+                             static_cast<double>(shape().heads()) *
+                             static_cast<double>(calibrator.candidates.size()) >
+                         seconds;
+  calibrator.output = file(kCalibration);
   // A second run goes on with the sequences of the first.
   if (Calibration old; fs::is_regular_file(calibrator.output) &&
                        readCalibration(calibrator.output, old).ok())
     // Measurements of another length could not be used together with the old.
     calibrator.tokens = old.tokens;
-  // 0 would mean no limit, so that a share that is used up must not be 0.
-  run::Limit part(options.seconds > 0 ? std::max(share, 1.0) : 0);
-  Calibrator step(calibrator, part);
-  GIST_TRY(step.run());
-  std::fprintf(stderr, "%zu of %zu measurements%s\n", step.countDone(),
-               step.countAll(),
-               step.isComplete() ? "" : "; more time would measure more");
+  run::Limit part(seconds);
+  Calibrator measuring(calibrator, part);
+  GIST_TRY(measuring.run());
+  std::fprintf(stderr, "heads: %zu of %zu measurements%s\n",
+               measuring.countDone(), measuring.countAll(),
+               measuring.isComplete() ? "" : "; more time would measure more");
+  GIST_TRY(readCalibration(calibrator.output, calibration));
+  heads = std::make_unique<HeadMenu>(
+      calibration, pool.first().module(),
+      // Sequences are short, and rows are in 8 bits on CPUs: single means
+      // scatter.
+      HeadMenuOptions{.caution = 0.5, .hasOtherTexts = true});
+  return heads->check(pool.first().model().module->spec().model.name);
+}
+
+/// Tokens of the prompts that kinds of layers are compared on: as many as let
+/// two kinds of each layer be measured in half of the time.
+int64_t AutoPlan::tokensOfKind(double seconds) const {
+  if (seconds <= 0)
+    return length();
+  double kinds = 2.0 * static_cast<double>(depthModel.countLayers()),
+         texts = static_cast<double>(splitTexts.size());
+  auto fits =
+      static_cast<int64_t>(0.5 * seconds / (kinds * texts * secondsOfToken)) -
+      2 * kJudged;
+  constexpr int64_t kFewest = 512;
+  return std::clamp(fits, std::min(kFewest, length()), length());
+}
+
+Status AutoPlan::measureDepths(double share) {
+  double seconds = secondsFor(share);
+  // A token is read twice for its moments, which take as long again.
+  constexpr double kReads = 4, kMostTokens = 65536;
+  double most =
+      options.seconds > 0
+          ? std::min(0.3 * seconds / secondsOfToken / kReads, kMostTokens)
+          : kMostTokens;
+  FitOptions fit;
+  fit.shareAlone = 1;
+  fit.window = std::min<int64_t>(fit.window / 2, length());
+  GIST_TRY(collectFitTokens(
+      pool.first().model().tokenizer, splitTexts,
+      {std::max<int64_t>(static_cast<int64_t>(most), 2 * fit.window),
+       fit.window, options.search.promise.tasks > 0, 3},
+      fitTokens));
+  fitter = std::make_unique<DepthFitter>(depthModel, fitTokens, fit);
+  run::Limit part(seconds);
+  GIST_TRY(openContract(/*isHeldOut=*/false, tokensOfKind(seconds), kindTerms));
+  pool.stopAt(part);
+  GIST_TRY(depthModel.followNone());
+  Status status = kindTerms.measureDense(pool);
+  depths = std::make_unique<DepthMenu>(pool, depthModel, *fitter, kindTerms);
+  constexpr int64_t kShares[] = {2, 4};
+  if (status.ok())
+    status = depths->measure(options.search.promise, kShares, part);
+  GIST_TRY(depthModel.followNone());
+  return part.hasStopped() ? Status() : status;
+}
+
+Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
+                              Contract &contract) {
+  contract.answer = isWorthDepths ? kJudged : 0;
+  std::vector<std::string> paths = options.heldOut;
+  if (!isHeldOut) {
+    paths.clear();
+    for (const SplitText &text : splitTexts) {
+      // Texts of two folders may have one name.
+      std::string name =
+          "search-" + std::to_string(paths.size()) + "-" + text.name;
+      paths.push_back(file(name.c_str()));
+      GIST_TRY(writeWhole(paths.back(), text.search));
+    }
+  }
+  contract.tokensOfTerm =
+      isWorthDepths ? kJudged * (isHeldOut ? 4 : 1) : tokens;
+  return contract.open(pool, paths, {tokens});
+}
+
+/// Texts, and questions where there is time for them.
+Status AutoPlan::openHeldOut() {
+  GIST_TRY(openContract(/*isHeldOut=*/true, length(), heldOut));
+  constexpr size_t kQuestions = 9;
+  double seconds =
+      2 * kQuestions * static_cast<double>(length()) * secondsOfToken;
+  constexpr double kMostShare = 0.15;
+  if (options.search.promise.tasks <= 0 ||
+      (options.seconds > 0 && seconds > kMostShare * options.seconds))
+    return {};
+  heldOutTasks = {kQuestions, 2, length(), /*isEach=*/false};
+  Contract trial;
+  if (!trial.addTasks(pool, {1, 1, length(), true}).ok())
+    heldOutTasks.samples = 0;
+  return heldOutTasks.samples > 0 ? heldOut.addTasks(pool, heldOutTasks)
+                                  : Status();
+}
+
+Status AutoPlan::search() {
+  begin("searching the plan that saves most time and keeps the quality");
+  PlanMenu menu(heads.get(), depths.get());
+  run::Limit part(secondsFor(1));
+  // Maps that are fitted together take a pass over the tokens for each.
+  constexpr double kPasses = 16, kMostShare = 0.1;
+  bool fitsTogether =
+      fitter &&
+      (options.seconds <= 0 ||
+       kPasses * static_cast<double>(fitTokens.size()) * secondsOfToken <
+           kMostShare * options.seconds);
+  PlanTrier trier(pool, menu, &depthModel,
+                  fitsTogether ? fitter.get() : nullptr, part);
+  PlanFinder finder(pool, menu, trier, terms, part);
+  GIST_TRY(finder.find(options.search,
+                       JobTime(options.job, shape(), rates.rates), found));
+  hasPlan = found.work < 1;
+  wasEnough = finder.isComplete();
   return {};
 }
 
-Status AutoPlan::solve() {
-  begin("searching the plan that keeps the quality");
-  SolveOptions solve;
-  solve.model = wide();
-  solve.planner = options.planner;
-  // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
-  solve.planner.caution = 0.5;
-  solve.calibration = file("calibration.json");
-  solve.texts = options.texts;
-  solve.heldOut = options.heldOut;
-  // A question takes as long as a text. There is time to judge by some, and not
-  // to search with many: recall stands for them in the search.
-  solve.searchSamples = 0;
-  solve.heldOutSamples = 9;
-  solve.judgesEach = false;
-  solve.output = file("plan.json");
-  solve.lengths = {length()};
-  solve.tokensOfTerm = length();
-  solve.keepsTrials = true; // for a run with another quality or more time
-  if (options.seconds > 0)
-    // 0 would mean no limit.
-    solve.seconds = std::max(0.001, limit.left() - secondsOfComparison());
-  return runSolve(solve, &hasPlan);
+Status AutoPlan::certifyPlan() {
+  run::Limit unlimited;
+  pool.stopAt(unlimited);
+  PlanMenu menu(heads.get(), depths.get());
+  PlanTrier trier(pool, menu, &depthModel, nullptr, unlimited);
+  GIST_TRY(heldOut.measureDense(pool));
+  Measurement measured;
+  auto always = [](const Measurement &) { return true; };
+  GIST_TRY(trier.measure(heldOut, found.plan, always, measured));
+  certificate = certify(heldOut, measured, options.search.promise,
+                        options.search.confidence, heldOutTasks,
+                        pool.first().model().device->info().name);
+  certificate->work = found.work;
+  certificate->workOf = options.least == Objective::Time
+                            ? "the job's time, predicted"
+                            : "the cache, predicted";
+  print(*certificate);
+  return {};
+}
+
+Status AutoPlan::writePlan() {
+  const Promise &promise = options.search.promise;
+  Json contract = {
+      {"quality", promise.perplexity},
+      {"recall", promise.recall},
+      {"tasks", promise.tasks},
+      {"confidence", options.search.confidence},
+      {"context", options.context},
+      {"job", {{"prompt", options.job.prompt}, {"answer", options.job.answer}}},
+      {"time_predicted", std::round(found.work * 1e4) / 1e4}};
+  if (certificate) {
+    Json judged = toJson(*certificate);
+    contract["certified"] = judged["parts"];
+    judged.erase("parts");
+    contract["certificate"] = judged;
+  }
+  Plan plan = found.plan.heads;
+  if (plan.isDense())
+    plan = {};
+  DepthPlan depthPlan = found.plan.depths;
+  if (depthPlan.isNeeded()) {
+    depthPlan.maps = "plan.maps.safetensors";
+    // To be followed at every length: the job was measured.
+    depthPlan.least = {{options.device, 1}};
+    GIST_TRY(writeMaps(file(depthPlan.maps.c_str()),
+                       *pool.first().model().module, found.plan.maps));
+  }
+  return writeWhole(file("plan.json"),
+                    printPlanFile(plan, depthPlan, contract.dump()));
 }
 
 Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
   SideBySideOptions compared = sides();
-  compared.texts = options.heldOut;
-  compared.tokens = length();
+  compared.texts = {options.heldOut.front()};
+  compared.tokens = options.job.prompt;
   compared.repetitions = 2;
-  compared.wantsRecall = true;
   GIST_TRY(compareSideBySide(compared, file("evaluation.json"), pays));
-  return writePage({file("evaluation.json"), file("calibration.json")},
-                   file("report.html"));
+  std::vector<std::string> pages = {file("evaluation.json")};
+  if (heads)
+    pages.push_back(file(kCalibration));
+  return writePage(pages, file("report.html"));
 }
 
 /// A word for a shell.
@@ -418,11 +671,17 @@ static std::string quote(const std::string &word) {
 }
 
 void AutoPlan::printEnd() const {
-  if (gain <= kLeastGain) {
-    std::printf("No plan pays: with %" PRId64
-                " tokens it could make the model at most %.2f times as fast. "
-                "The model stays as it is.\n",
-                options.context, gain);
+  if (!isWorthSearch()) {
+    std::printf("No plan pays: a prompt of %" PRId64 " tokens and an answer of "
+                "%" PRId64 " could be at most %.2f times as fast. The model "
+                "stays as it is.\n",
+                options.job.prompt, options.job.answer, gain);
+    return;
+  }
+  if (!hasPlan && wasEnough) {
+    std::printf("No plan pays: at a quality of %g nothing was found that saves "
+                "time on this machine. The model stays as it is.\n",
+                options.search.promise.perplexity);
     return;
   }
   if (!hasPlan) {
@@ -440,11 +699,11 @@ void AutoPlan::printEnd() const {
   if (pays)
     std::printf("To compile with the plan:\n");
   else
-    std::printf("With a context of %" PRId64
-                " tokens this plan saves no time on this machine: a finding, "
-                "and not a plan to compile with.\nTo follow it all the same, "
-                "for a smaller cache:\n",
-                options.context);
+    std::printf("With a prompt of %" PRId64 " tokens and an answer of %" PRId64
+                " this plan saves no time on this machine: a finding, and not "
+                "a plan to compile with.\nTo follow it all the same, for a "
+                "smaller cache:\n",
+                options.job.prompt, options.job.answer);
   std::printf("  gist-compile %s -o %s --context %" PRId64 "%s --plan %s%s\n",
               quote(options.model).c_str(),
               quote(fs::path(options.model).stem().string() + ".gist").c_str(),
@@ -454,21 +713,41 @@ void AutoPlan::printEnd() const {
 
 Status AutoPlan::run() {
   GIST_TRY(prepare());
-  GIST_TRY(compileWide());
-  GIST_TRY(boundGain());
-  if (gain <= kLeastGain) {
+  GIST_TRY(compileModules());
+  GIST_TRY(openTrial());
+  GIST_TRY(measureTimes());
+  if (!isWorthSearch()) {
     printEnd();
     return {};
   }
-  GIST_TRY(measurePace());
-  GIST_TRY(calibrate());
+  begin("measuring what each head and layer loses alone");
+  GIST_TRY(readSplitTexts(options.texts, length() + 2 * kJudged, splitTexts));
+  // All texts are read before time is spent on them.
+  GIST_TRY(openContract(/*isHeldOut=*/false, length(), terms));
+  GIST_TRY(openHeldOut());
+  // Each kind of choice gets time by what it can save.
+  double ofHeads = dense.prompt + dense.answer - dense.promptProducts -
+                   dense.answerWeights,
+         ofDepths = 0.5 * dense.promptProducts;
+  constexpr double kForSearch = 0.4;
+  double share = !isWorthHeads    ? 0
+                 : !isWorthDepths ? 1
+                                  : ofHeads / (ofHeads + ofDepths);
+  if (share > 0)
+    GIST_TRY(measureHeads((1 - kForSearch) * share));
+  if (isWorthDepths)
+    GIST_TRY(measureDepths((1 - kForSearch) * (1 - share) /
+                           (1 - (1 - kForSearch) * share)));
   // When the time is over, the steps go on: the search then uses what was
   // measured so far.
   if (limit.isInterrupted())
     return Status::error(Code::Io, "stopped; the same command goes on");
-  GIST_TRY(solve());
-  if (hasPlan)
+  GIST_TRY(search());
+  if (hasPlan) {
+    GIST_TRY(certifyPlan());
+    GIST_TRY(writePlan());
     GIST_TRY(compare());
+  }
   printEnd();
   std::fprintf(stderr, "%.0f s\n", limit.taken());
   return {};
@@ -484,7 +763,7 @@ void plan::addAuto(CLI::App &app, Action &action) {
                    "GGUF file or Hugging Face folder of a decoder")
       ->type_name("MODEL")
       ->required();
-  addPromiseOptions(*command, options->planner);
+  addPromiseOptions(*command, options->search);
   command
       ->add_option("--seconds", options->seconds,
                    "Time for all steps together; 0: no limit. More time finds "
@@ -492,11 +771,46 @@ void plan::addAuto(CLI::App &app, Action &action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--context", options->context,
-                   "Tokens that the plan is for; default: 2048, or the model's "
-                   "own if it has fewer")
+      ->add_option("--prompt", options->job.prompt,
+                   "Tokens of the prompts that the plan is for; default: half "
+                   "of the context")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
+  command
+      ->add_option("--answer", options->job.answer,
+                   "Tokens of the answers behind them")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  command
+      ->add_option("--context", options->context,
+                   "Tokens that sessions hold; default: prompt and answer, or "
+                   "4096, or the model's own if it has fewer")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  static const std::map<std::string, Choices> kChoices = {
+      {"all", Choices::All},
+      {"heads", Choices::Heads},
+      {"depths", Choices::Depths}};
+  command
+      ->add_option("--choices", options->choices,
+                   "What a plan may change: heads, depths of prompts, or all")
+      ->transform(CLI::CheckedTransformer(kChoices).description(""))
+      ->type_name("all|heads|depths");
+  static const std::map<std::string, Objective> kObjectives = {
+      {"time", Objective::Time}, {"memory", Objective::Memory}};
+  command
+      ->add_option("--least", options->least,
+                   "What a plan is to have least of: the time of a prompt and "
+                   "its answer, or memory of the cache")
+      ->transform(CLI::CheckedTransformer(kObjectives).description(""))
+      ->type_name("time|memory");
+  command
+      ->add_option("--candidates", options->candidates,
+                   "What heads may do instead of staying dense: a list of "
+                   "heads in JSON; default: two windows and two kinds of "
+                   "clusters")
+      ->type_name("FILE");
   command
       ->add_option("-f,--text", options->texts,
                    "Text to find the plan on; default: prose and code that "

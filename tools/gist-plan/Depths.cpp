@@ -20,14 +20,13 @@
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/planning/BuiltInTexts.h"
 #include "tools/planning/CertificateFile.h"
-#include "tools/planning/DepthPlanner.h"
+#include "tools/planning/FitTexts.h"
+#include "tools/planning/PlanFinder.h"
 #include "tools/planning/PromptSpeed.h"
 #include "tools/running/Compiler.h"
-#include "tools/tasks/Sample.h"
 
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <filesystem>
 
 using namespace gist;
@@ -39,8 +38,11 @@ struct Options {
   run::ModelOptions model; ///< device and threads; its path is made
   std::string compiler, source, plan, output;
   std::vector<std::string> texts, heldOut;
-  PlannerOptions planner; ///< what is promised, and how sure
-  DepthSearch search;
+  SearchOptions search = {
+      .promise = {}, .corrections = 2, .steps = 6, .tries = 0};
+  int64_t prompt = 2048; ///< tokens
+  /// Thin layers have one of so many of their neurons.
+  std::vector<int64_t> shares = {2, 4};
   FitOptions fit;
   int64_t maxTokens = 65536, answer = 512, windows = 1;
   size_t kindSamples = 9, searchSamples = 18, heldOutSamples = 4;
@@ -49,10 +51,10 @@ struct Options {
   double seconds = 0;
 };
 
-/// A text in two parts: one to fit maps with, one to search with.
-struct SplitText {
-  std::string name, fit, search;
-};
+/// The file of maps beside a plan.
+static std::filesystem::path mapsOf(std::filesystem::path output) {
+  return output.replace_extension(".maps.safetensors");
+}
 
 class DepthsCommand {
 public:
@@ -62,10 +64,9 @@ public:
 
 private:
   Status openModel();
-  Status readTexts();
-  Status openContract(bool isHeldOut, size_t samples, Contract &contract,
-                      TaskTerms &tasks);
-  Status collectTokens(std::vector<int32_t> &tokens);
+  /// With so many prompts of each text and so many questions.
+  Status openContract(bool isHeldOut, int64_t windows, size_t samples,
+                      Contract &contract, TaskTerms &tasks);
   Status givePlan(DepthFitter &fitter);
   Status search(DepthFitter &fitter, Contract &heldOut, const TaskTerms &tasks);
   /// Judges what was found and writes it.
@@ -73,7 +74,10 @@ private:
                 const TaskTerms &tasks, const std::string &output);
   /// What the plan that was written saves of a prompt's time.
   Status measureSpeed(const std::string &output, PromptSpeed &speed);
-  Status writeMapsOf(const std::string &output) const;
+  Status writeMapsOf(const std::string &output) const {
+    return writeMaps(mapsOf(output).string(), model.getSession().module(),
+                     found.maps);
+  }
   /// Writes the plan, whose maps are written.
   Status write(const Promise &promise, const Json &measured,
                const std::string &output) const;
@@ -89,7 +93,8 @@ private:
   std::vector<SplitText> texts;
   std::vector<int32_t> prompt; ///< to measure time with
   PlanFile given;              ///< the plan that the user names
-  FoundDepths found;
+  TrialPlan found;
+  double work = 1; ///< of a prompt, relative to the model as it is
 };
 } // namespace
 
@@ -97,7 +102,7 @@ Status DepthsCommand::openModel() {
   GIST_TRY(openModelSource(options.source, source));
   // Prompt, answer and the copy of as many tokens of the prompt.
   int64_t context =
-      std::max(options.search.prompt + 2 * options.answer, options.fit.window);
+      std::max(options.prompt + 2 * options.answer, options.fit.window);
   GIST_TRY(module.make(options.compiler, options.source, options.model.device,
                        {"--observe", std::string("--plan=") + kDepthsPlan,
                         "--context=" + std::to_string(context)}));
@@ -108,39 +113,11 @@ Status DepthsCommand::openModel() {
   return model.open(*pool.first().model().session, source);
 }
 
-/// The last part of each text is for the search: maps are better on what they
-/// were fitted with.
-Status DepthsCommand::readTexts() {
-  for (const std::string &path : options.texts) {
-    SplitText &text = texts.emplace_back();
-    text.name = std::filesystem::path(path).filename().string();
-    GIST_TRY(run::readText(path, text.fit));
-  }
-  if (texts.empty())
-    for (const BuiltInText &text : builtInTexts())
-      if (!text.isHeldOut)
-        texts.push_back({text.name, std::string(text.text), {}});
-  // About five bytes a token, and some more.
-  size_t wanted = static_cast<size_t>((options.search.prompt + options.answer) *
-                                      options.windows) *
-                  6;
-  for (SplitText &text : texts) {
-    size_t size = text.fit.size();
-    size_t part = std::min(size / 2, std::max(size / 4, wanted));
-    size_t at = std::min(text.fit.find('\n', size - part), size - part);
-    text.search = text.fit.substr(at);
-    text.fit.resize(at);
-  }
-  return {};
-}
-
-Status DepthsCommand::openContract(bool isHeldOut, size_t samples,
-                                   Contract &contract, TaskTerms &tasks) {
+Status DepthsCommand::openContract(bool isHeldOut, int64_t windows,
+                                   size_t samples, Contract &contract,
+                                   TaskTerms &tasks) {
   contract.answer = static_cast<size_t>(options.answer);
-  // A search compares many plans; a certificate is measured once.
-  contract.tokensOfTerm =
-      options.answer *
-      (isHeldOut ? std::max<int64_t>(4, options.windows) : options.windows);
+  contract.tokensOfTerm = options.answer * windows;
   std::vector<std::string> paths = options.heldOut;
   auto add = [&](std::string_view name, std::string_view text) {
     paths.push_back(
@@ -156,52 +133,24 @@ Status DepthsCommand::openContract(bool isHeldOut, size_t samples,
       if (text.isHeldOut)
         GIST_TRY(add(text.name, text.text));
   }
-  GIST_TRY(contract.open(pool, paths, {options.search.prompt}));
+  GIST_TRY(contract.open(pool, paths, {options.prompt}));
   // A certificate lists single tasks.
-  tasks = {samples, isHeldOut ? options.seed + 1 : options.seed,
-           options.search.prompt, /*isEach=*/isHeldOut};
-  if (options.planner.promise.tasks <= 0)
+  tasks = {samples, isHeldOut ? options.seed + 1 : options.seed, options.prompt,
+           /*isEach=*/isHeldOut};
+  if (options.search.promise.tasks <= 0)
     tasks.samples = 0;
   return tasks.samples > 0 ? contract.addTasks(pool, tasks) : Status();
 }
 
-/// What maps are fitted with: texts, and questions that are neither searched
-/// with nor judged by. Answers to questions depend on rows that are rare in
-/// texts, such as those of lists.
-Status DepthsCommand::collectTokens(std::vector<int32_t> &tokens) {
-  const Tokenizer &tokenizer = pool.first().model().tokenizer;
-  auto most = static_cast<size_t>(options.maxTokens);
-  size_t ofTexts = options.planner.promise.tasks > 0 ? most - most / 4 : most;
-  for (const SplitText &text : texts) {
-    std::vector<int32_t> ids;
-    tokenizer.encode(text.fit, ids,
-                     {.addSpecial = false, .parseSpecial = false});
-    ids.resize(std::min(ids.size(), ofTexts / texts.size()));
-    tokens.insert(tokens.end(), ids.begin(), ids.end());
-  }
-  size_t end = tokens.size() + most - ofTexts;
-  std::span<const tasks::Task> all = tasks::allTasks();
-  tasks::Filler filler;
-  for (size_t i = 0; tokens.size() < end; ++i) {
-    tasks::Sample sample;
-    GIST_TRY(tasks::makeSample(tokenizer, all[i % all.size()], filler,
-                               {options.seed + 2, options.fit.window},
-                               i / all.size(), sample));
-    std::vector<int32_t> ids = sample.join();
-    tokens.insert(tokens.end(), ids.begin(), ids.end());
-  }
-  return {};
-}
-
 /// The plan that the user names, fitted.
 Status DepthsCommand::givePlan(DepthFitter &fitter) {
-  found.plan = given.depths;
-  if (!found.plan.isNeeded())
+  found.depths = given.depths;
+  if (!found.depths.isNeeded())
     return Status::error(Code::BadArgument,
                          "%s: no layer is thin, linear or of the tail, so "
                          "there is nothing to fit",
                          options.plan.c_str());
-  if (!found.plan.hasBulk)
+  if (!found.depths.hasBulk)
     return Status::error(Code::BadArgument,
                          "%s: the plan's depths are for all tokens, without "
                          "first and last; maps are fitted for the bulk of a "
@@ -209,21 +158,21 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
                          options.plan.c_str());
   // The module reads the ends of a prompt as every plan of a search does.
   DepthPlan usual;
-  if (found.plan.first != usual.first || found.plan.last != usual.last)
+  if (found.depths.first != usual.first || found.depths.last != usual.last)
     return Status::error(
         Code::BadArgument,
         "%s: the first %lld and the last %lld tokens of a prompt are whole; "
         "maps are fitted and measured with %lld and %lld",
-        options.plan.c_str(), static_cast<long long>(found.plan.first),
-        static_cast<long long>(found.plan.last),
+        options.plan.c_str(), static_cast<long long>(found.depths.first),
+        static_cast<long long>(found.depths.last),
         static_cast<long long>(usual.first),
         static_cast<long long>(usual.last));
-  if (found.plan.layers.size() != model.countLayers())
+  if (found.depths.layers.size() != model.countLayers())
     return Status::error(
         Code::BadArgument, "%s: the plan has %zu layers, the model %zu",
-        options.plan.c_str(), found.plan.layers.size(), model.countLayers());
-  for (size_t i = 0; i < found.plan.layers.size(); ++i) {
-    const DepthChoice &choice = found.plan.layers[i];
+        options.plan.c_str(), found.depths.layers.size(), model.countLayers());
+  for (size_t i = 0; i < found.depths.layers.size(); ++i) {
+    const DepthChoice &choice = found.depths.layers[i];
     auto all = static_cast<int64_t>(model.outputWeight(i).cols());
     if (choice.kind == LayerDepth::Any || choice.neurons > all)
       return Status::error(Code::BadArgument,
@@ -233,47 +182,24 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
                            static_cast<long long>(all));
   }
   std::vector<MapSet> maps;
-  GIST_TRY(fitter.fitAlone({found.plan}, unlimited, maps));
+  GIST_TRY(fitter.fitAlone({found.depths}, unlimited, maps));
   found.maps = std::move(maps.front());
-  GIST_TRY(fitter.fitTogether(found.plan, unlimited, found.maps));
-  found.work = countWork(model, found.plan, options.search.prompt);
+  GIST_TRY(fitter.fitTogether(found.depths, unlimited, found.maps));
+  work = countWork(model, found.depths, options.prompt);
   return {};
-}
-
-/// The file of maps beside a plan.
-static std::filesystem::path mapsOf(std::filesystem::path output) {
-  return output.replace_extension(".maps.safetensors");
-}
-
-Status DepthsCommand::writeMapsOf(const std::string &output) const {
-  const ModuleSpec &spec = model.getSession().module().spec();
-  auto hash = spec.model.properties.find(kWeightsProperty);
-  uint64_t value = 0;
-  if (hash != spec.model.properties.end())
-    std::from_chars(hash->second.data(),
-                    hash->second.data() + hash->second.size(), value, 16);
-  return writeMaps(mapsOf(output).string(), value, found.maps);
 }
 
 Status DepthsCommand::write(const Promise &promise, const Json &measured,
                             const std::string &output) const {
-  DepthPlan plan = found.plan;
+  DepthPlan plan = found.depths;
   plan.maps = mapsOf(output).filename().string();
   Json contract = {{"quality", promise.perplexity},
                    {"recall", promise.recall},
                    {"tasks", promise.tasks},
-                   {"prompt", options.search.prompt},
-                   {"work", found.work}};
+                   {"prompt", options.prompt},
+                   {"work", work}};
   contract.update(measured);
-  // A line for each layer: what a person compares.
-  std::string text =
-      "{\n  \"gist_plan\": 1,\n  \"block\": " + std::to_string(Plan().block) +
-      ",\n  \"depth\": " + printDepth(plan) +
-      ",\n  \"contract\": " + contract.dump() + ",\n  \"layers\": [";
-  for (size_t i = 0; i < plan.layers.size(); ++i)
-    text += (i == 0 ? "\n    {\"depth\": " : ",\n    {\"depth\": ") +
-            printDepth(plan.layers[i]) + "}";
-  return writeWhole(output, text + "\n  ]\n}\n");
+  return writeWhole(output, printPlanFile({}, plan, contract.dump()));
 }
 
 Status DepthsCommand::run() {
@@ -281,18 +207,24 @@ Status DepthsCommand::run() {
   if (!options.plan.empty())
     GIST_TRY(readPlanFile(options.plan, given));
   GIST_TRY(folder.make());
-  GIST_TRY(readTexts());
+  GIST_TRY(readSplitTexts(
+      options.texts, (options.prompt + options.answer) * options.windows * 2,
+      texts));
   GIST_TRY(openModel());
   std::vector<int32_t> tokens;
-  GIST_TRY(collectTokens(tokens));
-  size_t length =
-      std::min(tokens.size(), static_cast<size_t>(options.search.prompt));
+  GIST_TRY(
+      collectFitTokens(pool.first().model().tokenizer, texts,
+                       {options.maxTokens, options.fit.window,
+                        options.search.promise.tasks > 0, options.seed + 2},
+                       tokens));
+  size_t length = std::min(tokens.size(), static_cast<size_t>(options.prompt));
   prompt.assign(tokens.begin(), tokens.begin() + static_cast<long>(length));
   // All texts are read before the search: a wrong name should not cost it.
   Contract heldOut;
   TaskTerms tasks;
-  GIST_TRY(
-      openContract(/*isHeldOut=*/true, options.heldOutSamples, heldOut, tasks));
+  GIST_TRY(openContract(/*isHeldOut=*/true,
+                        std::max<int64_t>(4, options.windows * 2),
+                        options.heldOutSamples, heldOut, tasks));
   FitOptions fit = options.fit;
   if (given.depths.thinForAll)
     fit.first = 0;
@@ -304,10 +236,10 @@ Status DepthsCommand::run() {
     std::printf("fitted, and not judged: thin layers are for written tokens "
                 "too; `gist-run eval` measures a module with this plan\n");
     GIST_TRY(writeMapsOf(options.output));
-    return write(options.planner.promise, Json::object(), options.output);
+    return write(options.search.promise, Json::object(), options.output);
   }
-  GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
-  return finish(options.planner.promise, heldOut, tasks, options.output);
+  GIST_TRY(heldOut.measureDense(pool));
+  return finish(options.search.promise, heldOut, tasks, options.output);
 }
 
 /// "plan.json" of one more quality: "plan-1.05.json".
@@ -322,31 +254,46 @@ Status DepthsCommand::search(DepthFitter &fitter, Contract &heldOut,
                              const TaskTerms &tasks) {
   Contract kinds, terms;
   TaskTerms searched;
-  GIST_TRY(
-      openContract(/*isHeldOut=*/false, options.kindSamples, kinds, searched));
-  GIST_TRY(openContract(/*isHeldOut=*/false, options.searchSamples, terms,
-                        searched));
+  // A hundred kinds are compared, and a few plans are decided about.
+  GIST_TRY(openContract(/*isHeldOut=*/false, options.windows,
+                        options.kindSamples, kinds, searched));
+  GIST_TRY(openContract(/*isHeldOut=*/false, options.windows * 2,
+                        options.searchSamples, terms, searched));
   std::vector<std::pair<Promise, std::string>> wanted = {
-      {options.planner.promise, options.output}};
+      {options.search.promise, options.output}};
   for (double quality : options.also)
     wanted.push_back({Promise::of(quality), nameOf(options.output, quality)});
   Promise loosest = std::ranges::max(wanted, {}, [](const auto &one) {
                       return one.first.perplexity;
                     }).first;
-  DepthSearch search = options.search;
-  search.confidence = options.planner.confidence;
-  DepthPlanner planner(search, pool, model, fitter, kinds, terms, limit);
-  GIST_TRY(planner.measureKinds(loosest));
-  std::vector<FoundDepths> all(wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i)
-    GIST_TRY(planner.solve(wanted[i].first, all[i]));
+  pool.stopAt(limit);
+  GIST_TRY(model.followNone());
+  GIST_TRY(kinds.measureDense(pool));
+  DepthMenu depths(pool, model, fitter, kinds);
+  Status measured = depths.measure(loosest, options.shares, limit);
+  if (!measured.ok() && !limit.hasStopped())
+    return measured;
+  PlanMenu menu(nullptr, &depths);
+  PlanTrier trier(pool, menu, &model, &fitter, limit);
+  PlanFinder finder(pool, menu, trier, terms, limit);
+  std::vector<TrialPlan> all(wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    SearchOptions search = options.search;
+    search.promise = wanted[i].first;
+    FoundPlan plan;
+    GIST_TRY(finder.find(
+        search, JobTime({options.prompt, 0}, pool.first().module().shape),
+        plan));
+    all[i] = std::move(plan.plan);
+  }
   pool.stopAt(unlimited);
-  GIST_TRY(heldOut.measureDense(pool, tryDepths(true)));
+  GIST_TRY(heldOut.measureDense(pool));
   Status missing;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto &[promise, output] = wanted[i];
     found = std::move(all[i]);
-    if (found.plan.isNeeded())
+    work = countWork(model, found.depths, options.prompt);
+    if (found.depths.isNeeded())
       GIST_TRY(finish(promise, heldOut, tasks, output));
     else if (missing.ok())
       missing =
@@ -370,30 +317,29 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
                              const TaskTerms &tasks,
                              const std::string &output) {
   std::printf("quality %g, prompts of %lld tokens: %.3f of the work\n",
-              promise.perplexity, static_cast<long long>(options.search.prompt),
-              found.work);
-  for (size_t i = 0; i < found.plan.layers.size(); ++i)
-    if (found.plan.layers[i].kind != LayerDepth::Full)
+              promise.perplexity, static_cast<long long>(options.prompt), work);
+  for (size_t i = 0; i < found.depths.layers.size(); ++i)
+    if (found.depths.layers[i].kind != LayerDepth::Full)
       std::printf("layer %zu: %s\n", i,
-                  printDepth(found.plan.layers[i]).c_str());
-  GIST_TRY(model.follow(found.plan, found.maps));
+                  printDepth(found.depths.layers[i]).c_str());
+  GIST_TRY(model.follow(found.depths, found.maps));
   Measurement measured;
-  GIST_TRY(heldOut.measure(pool, tryDepths(false), measured));
+  GIST_TRY(heldOut.measure(pool, Attempt({}, /*isWhole=*/false), measured));
   Certificate certificate =
-      certify(heldOut, measured, promise, options.planner.confidence, tasks,
+      certify(heldOut, measured, promise, options.search.confidence, tasks,
               pool.first().model().device->info().name);
-  certificate.work = found.work;
+  certificate.work = work;
   certificate.workOf = "a prompt";
   print(certificate);
   Json contract = {{"certificate", toJson(certificate)}};
   // Written before it is measured, to be followed at every length: what
   // compiles is the file.
-  found.plan.least = {{options.model.device, 1}};
+  found.depths.least = {{options.model.device, 1}};
   GIST_TRY(writeMapsOf(output));
   GIST_TRY(write(promise, contract, output));
   PromptSpeed speed;
   GIST_TRY(measureSpeed(output, speed));
-  found.plan.least = {{options.model.device, speed.least}};
+  found.depths.least = {{options.model.device, speed.least}};
   contract["speed"] = {{"device", certificate.device},
                        {"dense_seconds", speed.times.dense},
                        {"seconds", speed.times.planned},
@@ -406,7 +352,7 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
 
 Status DepthsCommand::measureSpeed(const std::string &output,
                                    PromptSpeed &speed) {
-  std::string context = "--context=" + std::to_string(options.search.prompt);
+  std::string context = "--context=" + std::to_string(options.prompt);
   if (dense.path.empty())
     GIST_TRY(dense.make(options.compiler, options.source, options.model.device,
                         {context}));
@@ -418,7 +364,7 @@ Status DepthsCommand::measureSpeed(const std::string &output,
   run::ModelOptions planned = whole;
   whole.path = dense.path;
   planned.path = less.path;
-  GIST_TRY(measurePromptSpeed(whole, planned, prompt, found.plan, speed));
+  GIST_TRY(measurePromptSpeed(whole, planned, prompt, found.depths, speed));
   std::printf("time of a prompt of %zu tokens: %.4g s instead of %.4g s, %.2f "
               "times as fast\n",
               prompt.size(), speed.times.planned, speed.times.dense,
@@ -454,7 +400,7 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
                    "Takes the depths of this plan and fits them, without a "
                    "search")
       ->type_name("FILE");
-  addPromiseOptions(*command, options->planner);
+  addPromiseOptions(*command, options->search);
   command
       ->add_option(
           "--also", options->also,
@@ -474,13 +420,14 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
                    "Text to judge the plan by; may be given several times")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  count("--prompt", options->search.prompt, "Tokens of a prompt");
+  count("--prompt", options->prompt, "Tokens of a prompt");
   count("--answer", options->answer, "Tokens behind it that are judged");
   count("--max-tokens", options->maxTokens, "Tokens of all texts to fit with");
   count("--window", options->fit.window, "Tokens of a sequence to fit with");
   count("--windows", options->windows,
-        "Prompts of each text to search with; at least four are judged by");
-  count("--tries", options->search.tries, "Plans that are fitted and measured");
+        "Prompts of each text to measure a kind of layer with; a plan is "
+        "measured with twice as many, and judged by at least four");
+  count("--tries", options->search.steps, "Plans that are fitted and measured");
   count("--kind-samples", options->kindSamples,
         "Questions to measure a kind of layer with; 0: none");
   count("--task-samples", options->searchSamples,

@@ -16,7 +16,7 @@
 using namespace gist;
 using namespace gist::plan;
 
-void plan::addPromiseOptions(CLI::App &command, PlannerOptions &options) {
+void plan::addPromiseOptions(CLI::App &command, SearchOptions &options) {
   command
       .add_option("-q,--quality", options.promise.perplexity,
                   "Largest ratio of perplexities to the model as it is")

@@ -9,7 +9,7 @@
 #define GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H
 
 #include "passes/Plan/File/PlanFile.h"
-#include "tools/planning/Planner.h"
+#include "tools/planning/PlanSearch.h"
 
 #include "CLI/CLI.hpp"
 
@@ -17,7 +17,7 @@ namespace gist::plan {
 
 /// Adds --quality, --recall, --tasks and --confidence; what is not given
 /// follows from the quality when the command is parsed.
-void addPromiseOptions(CLI::App &command, PlannerOptions &options);
+void addPromiseOptions(CLI::App &command, SearchOptions &options);
 
 /// Reads from a plan's file the promise that its search had to keep. A
 /// handwritten plan has none, and `promise` stays as it is.

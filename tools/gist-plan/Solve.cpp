@@ -17,8 +17,8 @@
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/SharedOptions.h"
-#include "tools/gist-plan/SolveStep.h"
 #include "tools/planning/CertificateFile.h"
+#include "tools/planning/PlanFinder.h"
 
 #include "nlohmann/json.hpp"
 
@@ -30,6 +30,28 @@
 using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
+
+namespace {
+struct SolveOptions {
+  run::ModelOptions model;
+  SearchOptions search;
+  HeadMenuOptions heads;
+  std::string calibration, output;
+  std::string start;              ///< a plan to go on from; empty: none
+  std::vector<std::string> texts; ///< empty: those of the calibration
+  std::vector<std::string> heldOut;
+  std::vector<int64_t> lengths; ///< empty: up to the context
+  int64_t tokensOfTerm = 4096;  ///< as Contract::tokensOfTerm
+  /// Questions of all tasks to search with, and of each task to judge by; 0:
+  /// none. Samples of the search and those of the judgement have other seeds.
+  size_t searchSamples = 36, heldOutSamples = 8;
+  bool judgesEach = true; ///< false: the latter are of all tasks together
+  uint64_t seed = 1;
+  bool asksForTasks = false; ///< by name, and not by default
+  unsigned sessions = 1;
+  double seconds = 0; ///< after which the best plan so far is the plan
+};
+} // namespace
 
 /// Four digits are as precise as the measurements.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -89,8 +111,8 @@ static std::string indent(const std::string &text) {
 }
 
 /// The contract as it stands in the plan: a line for each measurement.
-static std::string printContract(const SolveOptions &options,
-                                 const Planner &planner, const Json &measured,
+static std::string printContract(const SolveOptions &options, int64_t context,
+                                 double work, const Json &measured,
                                  const Json &heldOut, Json certificate) {
   auto rows = [](const Json &list) {
     std::string text = "[";
@@ -98,17 +120,16 @@ static std::string printContract(const SolveOptions &options,
       text += (i == 0 ? "\n    " : ",\n    ") + list[i].dump();
     return text + "\n  ]";
   };
-  const Promise &promise = options.planner.promise;
+  const Promise &promise = options.search.promise;
   std::string text =
       "{\n  \"quality\": " + Json(promise.perplexity).dump() +
       ",\n  \"recall\": " + Json(rounded(promise.recall)).dump() +
       (promise.tasks > 0
            ? ",\n  \"tasks\": " + Json(rounded(promise.tasks)).dump()
            : std::string()) +
-      ",\n  \"confidence\": " + Json(options.planner.confidence).dump() +
-      ",\n  \"context\": " + std::to_string(planner.context()) +
-      ",\n  \"work_predicted\": " +
-      Json(rounded(planner.predictedWork())).dump() +
+      ",\n  \"confidence\": " + Json(options.search.confidence).dump() +
+      ",\n  \"context\": " + std::to_string(context) +
+      ",\n  \"work_predicted\": " + Json(rounded(work)).dump() +
       ",\n  \"measured\": " + rows(measured);
   if (!heldOut.empty())
     text += ",\n  \"held_out\": " + rows(heldOut);
@@ -176,8 +197,8 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
   GIST_TRY(std::move(status));
   rows = termsToJson(contract, measured);
   DeviceInfo device = pool.first().model().device->info();
-  Certificate found = certify(contract, measured, options.planner.promise,
-                              options.planner.confidence, tasks, device.name);
+  Certificate found = certify(contract, measured, options.search.promise,
+                              options.search.confidence, tasks, device.name);
   print(found);
   certificate = toJson(found);
   return {};
@@ -187,9 +208,9 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
 /// them by name, a context that is too short gives no questions instead of an
 /// error.
 static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
-                          int64_t length, Planner &planner,
+                          int64_t length, TaskTerms &searched,
                           TaskTerms &heldOut) {
-  if (options.planner.promise.tasks <= 0)
+  if (options.search.promise.tasks <= 0)
     return {};
   TaskTerms search{options.searchSamples, options.seed, length, false},
       judged{options.heldOutSamples, options.seed + 1, length,
@@ -197,7 +218,7 @@ static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
   Contract trial;
   Status fits = trial.addTasks(pool, {1, 1, length, true});
   if (fits.ok()) {
-    planner.tasks = search;
+    searched = search;
     heldOut = judged;
     return {};
   }
@@ -207,8 +228,10 @@ static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
   return {};
 }
 
-/// A search that ended early has a plan, or says how to go on.
-Status plan::runSolve(const SolveOptions &options, bool *hasPlan) {
+/// Searches a plan and writes it. What was measured is in OUTPUT.partial while
+/// the search is not done. A search that ended early has a plan, or says how to
+/// go on.
+static Status solve(const SolveOptions &options) {
   // Found now, not after the whole search.
   GIST_TRY(checkWritable(options.output));
   run::Limit limit(options.seconds);
@@ -220,64 +243,74 @@ Status plan::runSolve(const SolveOptions &options, bool *hasPlan) {
   GIST_TRY(trials.open(
       options.output + ".partial",
       identify(pool.first(), options.model.path, options.model.device)));
-  Planner planner(options.planner, calibration, pool, limit, trials);
-  GIST_TRY(planner.check().in(options.calibration));
+  HeadMenuOptions choices = options.heads;
+  choices.hasOtherTexts = !options.texts.empty();
+  const PlannedModule &module = pool.first().module();
+  HeadMenu heads(calibration, module, choices);
+  GIST_TRY(heads.check(pool.first().model().module->spec().model.name)
+               .in(options.calibration));
   std::vector<int64_t> lengths = options.lengths.empty()
-                                     ? defaultLengths(planner.context())
+                                     ? defaultLengths(module.context)
                                      : options.lengths;
-  GIST_TRY(checkLengths(lengths, planner.context()));
+  GIST_TRY(checkLengths(lengths, module.context));
   // All texts are read before the search: a wrong name should not cost it.
   // Opened even without texts: it then has no terms.
   Contract heldOut;
   heldOut.trials = &trials;
   heldOut.tokensOfTerm = options.tokensOfTerm;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
-  TaskTerms heldOutTasks;
-  GIST_TRY(chooseTasks(pool, options,
-                       *std::max_element(lengths.begin(), lengths.end()),
-                       planner, heldOutTasks));
+  TaskTerms searchedTasks, heldOutTasks;
+  int64_t longest = *std::ranges::max_element(lengths);
+  GIST_TRY(chooseTasks(pool, options, longest, searchedTasks, heldOutTasks));
   if (heldOutTasks.samples > 0)
     GIST_TRY(heldOut.addTasks(pool, heldOutTasks));
+  Contract terms;
+  terms.trials = &trials;
+  terms.tokensOfTerm = options.tokensOfTerm;
+  std::vector<std::string> texts = options.texts;
+  if (texts.empty())
+    for (const CalibrationText &text : calibration.texts)
+      texts.push_back(text.path);
+  GIST_TRY(terms.open(pool, texts, lengths));
+  if (searchedTasks.samples > 0)
+    GIST_TRY(terms.addTasks(pool, searchedTasks));
+
+  PlanMenu menu(&heads, nullptr);
+  PlanTrier trier(pool, menu, nullptr, nullptr, limit);
+  PlanFinder finder(pool, menu, trier, terms, limit);
   if (!options.start.empty()) {
     PlanFile start;
     GIST_TRY(readPlanFile(options.start, start));
-    planner.start = std::move(start.heads);
+    finder.start = std::move(start.heads);
   }
-  planner.texts = options.texts;
-  planner.measureTermsOn(options.tokensOfTerm);
   // The model as it is, and then the plan.
-  planner.tokensAfter = 2 * heldOut.countTokens();
-
-  Plan plan;
-  Measurement measured;
-  GIST_TRY(planner.solve(lengths, plan, measured));
-  if (!planner.isComplete())
+  finder.tokensAfter = 2 * heldOut.countTokens();
+  FoundPlan found;
+  GIST_TRY(
+      finder.find(options.search, JobTime({longest, 0}, module.shape), found));
+  if (!finder.isComplete())
     GIST_TRY(trials.write());
-  if (!planner.isComplete() && !planner.hasPlan()) {
-    if (hasPlan && !limit.isInterrupted()) {
-      *hasPlan = false;
-      return {};
-    }
+  bool isFound = found.work < 1;
+  if (!finder.isComplete() && !isFound)
     return Status::error(
         Code::Io,
         "%s before a plan was found; %zu sequences are in %s, and the same "
         "command goes on from there",
         limit.isInterrupted() ? "stopped" : "--seconds: the time was over",
         trials.size(), trials.path().c_str());
-  }
-  printTerms("calibration text", planner.contract(), measured);
+  const Plan &plan = found.plan.heads;
+  const Measurement &measured = found.measured;
+  printTerms("calibration text", terms, measured);
   Json heldOutRows = Json::array(), certificate;
   if (!heldOut.terms().empty())
     GIST_TRY(measureHeldOut(pool, limit, options, heldOutTasks, plan, heldOut,
                             heldOutRows, certificate));
   std::string text =
-      printPlan(plan, printContract(options, planner,
-                                    termsToJson(planner.contract(), measured),
-                                    heldOutRows, std::move(certificate)));
+      printPlan(plan, printContract(options, module.context, found.work,
+                                    termsToJson(terms, measured), heldOutRows,
+                                    std::move(certificate)));
   GIST_TRY(writeWhole(options.output, text));
-  if (planner.isComplete() && !limit.hasStopped()) {
-    if (options.keepsTrials)
-      return trials.write();
+  if (finder.isComplete() && !limit.hasStopped()) {
     // A plan that is complete needs no file to go on from.
     trials.remove();
     return {};
@@ -290,9 +323,9 @@ Status plan::runSolve(const SolveOptions &options, bool *hasPlan) {
                          "command goes on from there",
                          options.output.c_str());
   std::fprintf(stderr,
-               "stopped after %g s: %s is the best of %zu plans; the same "
-               "command goes on from there\n",
-               options.seconds, options.output.c_str(), planner.countTrials());
+               "stopped after %g s: %s is the best so far of %zu measured "
+               "sequences; the same command goes on from there\n",
+               options.seconds, options.output.c_str(), trials.size());
   return {};
 }
 
@@ -310,7 +343,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
                    "What 'gist-plan calibrate' wrote")
       ->type_name("CALIBRATION")
       ->required();
-  addPromiseOptions(*command, options->planner);
+  addPromiseOptions(*command, options->search);
   command
       ->add_option("--task-samples", options->searchSamples,
                    "Questions that plans are searched with, of all tasks "
@@ -328,7 +361,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
                    "the next one")
       ->capture_default_str();
   command
-      ->add_option("--heads", options->planner.kinds,
+      ->add_option("--heads", options->heads.kinds,
                    "What heads may do instead of staying dense: all, windows, "
                    "representatives")
       ->transform(CLI::CheckedTransformer(kKinds).description(""))
@@ -340,13 +373,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->delimiter(',')
       ->type_name("N,...");
   command
-      ->add_option("--rounds", options->planner.rounds,
-                   "Rounds in which every head is measured again, in the plan "
-                   "so far: better plans for more time")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      ->add_option("--tries", options->planner.tries,
+      ->add_option("--tries", options->search.tries,
                    "Plans to try with less work in one head or some, at the "
                    "end")
       ->check(CLI::NonNegativeNumber)
@@ -376,6 +403,6 @@ void plan::addSolve(CLI::App &app, Action &action) {
                   "--quality 1.01 --text other.txt -o plan.json");
   command->callback([options, command, &action] {
     options->asksForTasks = command->count("--tasks") > 0;
-    action = [options] { return runSolve(*options); };
+    action = [options] { return solve(*options); };
   });
 }

@@ -31,7 +31,7 @@ using namespace gist::plan;
 namespace {
 struct VerifyOptions {
   run::ModelOptions model;
-  PlannerOptions planner;      ///< what is promised, and how sure
+  SearchOptions planner;       ///< what is promised, and how sure
   bool isPromiseGiven = false; ///< by options, in place of what files promise
   std::vector<std::string> plans, texts;
   std::vector<int64_t> lengths;

@@ -179,8 +179,8 @@ Status Chat::command(const std::string &line) {
 /// terminal the first error ends the program.
 static Status runChat(const CLI::App &command, Options &options) {
   Runner runner;
+  options.model.writes = true;
   GIST_TRY(runner.openWithTokenizer(options.model));
-  GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
   GIST_TRY(chooseSeed(command, options.generate.sampler));
   GenerateOptions generate = options.generate;
   GIST_TRY(chooseDrafter(options.draft, runner, options.model.trust, generate));

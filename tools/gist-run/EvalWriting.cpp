@@ -63,12 +63,12 @@ Status run::runWriting(const EvalWritingOptions &options) {
   std::string text;
   GIST_TRY(readText(options.text, text));
   ModelOptions model = options.model;
+  model.writes = true;
   model.context =
       std::max(model.context, options.promptTokens +
                                   static_cast<int64_t>(options.writing.tokens));
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(model));
-  GIST_TRY(checkGenerates(*runner.session).in(model.path));
   std::unique_ptr<Runner> other;
   GIST_TRY(openAgainst(options.against, model, runner, other));
   std::vector<int32_t> prompt(runner.tokenizer.spec().prefix.begin(),

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/CommandLine.h"
+#include "tools/running/Drafts.h"
 #include "tools/running/ModuleCache.h"
 #include "tools/running/Options.h"
 #include "tools/serving/Api.h"
@@ -241,10 +242,13 @@ static void addModelOptions(CLI::App &app, Options &options) {
       "On GPUs, run a sequence that is alone by the faster kernels of "
       "one token; they round differently, so that a text may depend on "
       "which other requests were served meanwhile");
-  addSetting(app, "--draft", options.settings.draft, "lookup|MODULE",
-             "Guess tokens of a sequence that is alone, so that its text "
-             "comes faster: 'lookup' in the text so far, or a module of a "
-             "smaller model with the same tokenizer");
+  addSetting(
+      app, "--draft", options.settings.draft, "lookup|MODULE",
+      (std::string("Guess tokens, so that the same text comes faster (of "
+                   "every sequence, or by a module of one that is "
+                   "alone): ") +
+       run::kDraftForms)
+          .c_str());
   addSetting(app, "--draft-tokens", options.settings.pool.draftTokens, "N",
              "Tokens that are guessed each time, at most 15; 0: as many as "
              "are worth it");

@@ -107,10 +107,10 @@ Status Calibrator::resume() {
   return {};
 }
 
-/// Runs a text and keeps what concerns one head. The unchanged model is
-/// measured first.
+/// Keeps what concerns the heads of a group. The unchanged model is measured
+/// first.
 Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
-                           HeadRun &run, size_t head) {
+                           const Group &group, std::vector<HeadRun> &runs) {
   ProbeRun probe;
   GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
   if (dense[text].empty())
@@ -118,32 +118,29 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
     // later measurements may read it without a lock.
     dense[text] = probe.losses;
   const std::vector<float> &before = dense[text];
+  runs.assign(group.size(), {});
+  auto share = static_cast<double>(group.size());
   // Losses are summed between checkpoints, so that the curve over the length
   // can be computed later.
   size_t begin = 0;
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     auto end = static_cast<size_t>(checkpoints[i]);
-    double sum = 0, divergence = 0;
+    double whole = 0, more = 0, divergence = 0;
     for (size_t t = begin; t < end; ++t) {
-      sum += static_cast<double>(probe.losses[t]);
-      divergence +=
-          divergenceOf(static_cast<double>(probe.losses[t] - before[t]));
+      auto change = static_cast<double>(probe.losses[t] - before[t]);
+      whole += static_cast<double>(before[t]);
+      more += change;
+      divergence += divergenceOf(change);
     }
-    run.losses.push_back(sum);
-    run.divergences.push_back(divergence);
-    run.work.push_back(probe.work[i][head]);
-    run.clusters.push_back(probe.clusters[i][head]);
+    for (size_t k = 0; k < group.size(); ++k) {
+      runs[k].losses.push_back(whole + more / share);
+      runs[k].divergences.push_back(divergence / share);
+      runs[k].work.push_back(probe.work[i][group[k]]);
+      runs[k].clusters.push_back(probe.clusters[i][group[k]]);
+    }
     begin = end;
   }
   return {};
-}
-
-/// Every head keeps everything: what measurements are compared with.
-static Plan makeDensePlan(const Calibration &data) {
-  Plan plan;
-  plan.block = data.block;
-  plan.layers.assign(data.layers, std::vector<HeadChoice>(data.kvHeads));
-  return plan;
 }
 
 /// Adds one window's rows in every layer to the curves.
@@ -183,15 +180,15 @@ addSelections(const std::map<run::Observed, std::vector<float>> &shown,
 
 /// Also fills `dense`, which all later measurements are compared with.
 Status Calibrator::measureDense() {
-  Plan plan = makeDensePlan(data);
+  Plan plan = makeDense(pool.first().module());
   dense.resize(sequences.size());
   return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
-    HeadRun run;
-    GIST_TRY(measure(prober, plan, text, run, 0));
+    std::vector<HeadRun> runs;
+    GIST_TRY(measure(prober, plan, text, {0}, runs));
     // Keeps the losses of an earlier run: its measurements are relative to
     // them.
     if (data.texts[text].dense.empty())
-      data.texts[text].dense = run.losses;
+      data.texts[text].dense = runs.front().losses;
     return Status();
   });
 }
@@ -214,7 +211,7 @@ Status Calibrator::measureSelections() {
   }
   auto window = static_cast<size_t>(selectionWindow());
   size_t windows = static_cast<size_t>(data.tokens / 2) / window;
-  Plan plan = makeDensePlan(data);
+  Plan plan = makeDense(pool.first().module());
   SelectionCurveMeter meter(selectionWindow(),
                             {std::begin(kTaus), std::end(kTaus)});
   Progress bar("windows for selections", windows * sequences.size());
@@ -249,39 +246,51 @@ bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
 
 /// One candidate of one head, with all other heads dense. What is known already
 /// is not measured again.
-Status Calibrator::measureHead(Prober &prober, size_t head, size_t candidate) {
-  size_t layer = head / data.kvHeads, number = head % data.kvHeads;
+Status Calibrator::measureGroup(Prober &prober, const Group &group,
+                                size_t candidate) {
   const HeadChoice &choice = data.candidates[candidate];
   auto kind = static_cast<size_t>(choice.kind);
-  Calibration::Key key(layer, number, candidate);
-  std::vector<HeadRun> runs;
+  auto keyOf = [&](size_t head) {
+    return Calibration::Key(head / data.kvHeads, head % data.kvHeads,
+                            candidate);
+  };
+  std::map<size_t, std::vector<HeadRun>> runs;
   bool isNeeded = false;
   // Other sessions measure other heads at the same time.
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (auto known = data.runs.find(key); known != data.runs.end())
-      runs = known->second;
-    // Nothing is measured that an earlier run has, or that a cheaper candidate
-    // makes needless.
-    isNeeded = runs.empty() && !isEnough[head][kind];
+    for (size_t head : group) {
+      auto known = data.runs.find(keyOf(head));
+      if (known != data.runs.end())
+        runs[head] = known->second;
+      // Nothing is measured that an earlier run has, or that a cheaper
+      // candidate makes needless.
+      isNeeded |= known == data.runs.end() && !isEnough[head][kind];
+    }
   }
   if (isNeeded) {
-    Plan plan = makeDensePlan(data);
-    plan.layers[layer][number] = choice;
+    runs.clear();
+    Plan plan = makeDense(pool.first().module());
+    for (size_t head : group)
+      plan.layers[head / data.kvHeads][head % data.kvHeads] = choice;
     for (size_t text = 0; text < sequences.size(); ++text) {
-      runs.emplace_back();
-      GIST_TRY(measure(prober, plan, text, runs.back(), head));
+      std::vector<HeadRun> found;
+      GIST_TRY(measure(prober, plan, text, group, found));
+      for (size_t k = 0; k < group.size(); ++k)
+        runs[group[k]].push_back(std::move(found[k]));
     }
   }
   std::lock_guard<std::mutex> lock(mutex);
-  ++done;
-  if (!isEnough[head][kind]) {
-    // By kind: a window that loses nothing does not rule out clusters with less
-    // work.
-    isEnough[head][kind] = isNegligible(runs);
-    data.runs[key] = std::move(runs);
+  for (size_t head : group) {
+    ++done;
+    if (!isEnough[head][kind]) {
+      // By kind: a window that loses nothing does not rule out clusters with
+      // less work.
+      isEnough[head][kind] = isNegligible(runs[head]);
+      data.runs[keyOf(head)] = std::move(runs[head]);
+    }
   }
-  progress->advance();
+  progress->advance(group.size());
   // A killed run loses little, and writing takes little of the time.
   std::chrono::duration<double> since =
       std::chrono::steady_clock::now() - written;
@@ -311,10 +320,17 @@ Status Calibrator::measureAll() {
                        i);
   std::sort(order.begin(), order.end());
   isEnough.resize(data.layers * data.kvHeads);
+  std::vector<Group> groups;
+  for (size_t head : heads)
+    if (options.isByLayer && !groups.empty() &&
+        groups.back().front() / data.kvHeads == head / data.kvHeads)
+      groups.back().push_back(head);
+    else
+      groups.push_back({head});
   for (auto [rank, candidate] : order)
-    GIST_TRY(pool.forEach(heads.size(), [&](Prober &prober, size_t number) {
+    GIST_TRY(pool.forEach(groups.size(), [&](Prober &prober, size_t number) {
       // What is known takes no time, and is counted even when time is over.
-      return measureHead(prober, heads[number], candidate);
+      return measureGroup(prober, groups[number], candidate);
     }));
   return {};
 }

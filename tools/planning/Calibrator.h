@@ -41,6 +41,9 @@ struct CalibratorOptions {
   /// In nats per token.
   double negligible = 1e-5;
   int64_t window = 512;
+  /// All heads of a layer are changed at once, and what they lose together is
+  /// taken to be lost in equal parts: where there is no time for single heads.
+  bool isByLayer = false;
   bool wantsSelections = true; ///< false: the module is known to show no rows
 };
 
@@ -65,10 +68,13 @@ private:
   Status resume();
   Status measureDense();
   Status measureSelections();
-  Status measureHead(Prober &prober, size_t head, size_t candidate);
+  /// Heads that are changed together.
+  using Group = std::vector<size_t>;
+  Status measureGroup(Prober &prober, const Group &group, size_t candidate);
   Status measureAll();
-  Status measure(Prober &prober, const Plan &plan, size_t text, HeadRun &run,
-                 size_t head);
+  /// Runs a text with a plan; a run for each of these heads.
+  Status measure(Prober &prober, const Plan &plan, size_t text,
+                 const Group &group, std::vector<HeadRun> &runs);
   bool isNegligible(const std::vector<HeadRun> &runs) const;
   int64_t selectionWindow() const;
   Status write();

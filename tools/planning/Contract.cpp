@@ -24,13 +24,19 @@ static size_t countSequences(size_t length, int64_t tokens) {
   return std::clamp<size_t>(static_cast<size_t>(tokens) / length, 1, kMost);
 }
 
-Attempt::Attempt(const Plan &plan)
+Attempt::Attempt(const Plan &heads, bool isWhole)
     // The printed plan is the same for the same plan, whatever its file.
-    : name(printPlan(plan)),
-      run([plan](Prober &prober, std::span<const int32_t> tokens,
-                 size_t firstCounted, ProbeRun &result) {
+    : name(isWhole && !heads.layers.empty() ? printPlan(heads) : ""),
+      run([heads, isWhole](Prober &prober, std::span<const int32_t> tokens,
+                           size_t firstCounted, ProbeRun &result) {
+        Session &session = *prober.model().session;
+        session.readWhole(isWhole);
+        if (heads.layers.empty()) {
+          GIST_TRY(session.reset());
+          return prober.predict(tokens, firstCounted, result.losses);
+        }
         int64_t end[] = {static_cast<int64_t>(tokens.size())};
-        return prober.run(plan, tokens, end, result, firstCounted);
+        return prober.run(heads, tokens, end, result, firstCounted);
       }) {}
 
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
@@ -166,7 +172,8 @@ Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
   const Window &window = windows[number];
   const AttentionShape &shape = prober.module().shape;
   std::string key;
-  if (trials) {
+  bool isKept = trials && !attempt.name.empty();
+  if (isKept) {
     key = Trials::nameOf(attempt.name, window.tokens, window.kind);
     // A file of people may say anything.
     if (trials->find(key, result) &&
@@ -192,7 +199,7 @@ Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
       result.work += countMultiplyAdds(run.work.front()[head], shape);
   if (!run.clusters.empty())
     result.clusters = run.clusters.front();
-  return trials ? trials->add(key, result) : Status();
+  return isKept ? trials->add(key, result) : Status();
 }
 
 Status Contract::measure(ProbePool &pool, const Attempt &attempt,
@@ -277,13 +284,7 @@ Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
 }
 
 Status Contract::measureDense(ProbePool &pool) {
-  const PlannedModule &module = pool.first().module();
-  Plan plan;
-  plan.block = module.block;
-  plan.layers.assign(
-      static_cast<size_t>(module.shape.layers),
-      std::vector<HeadChoice>(static_cast<size_t>(module.shape.kvHeads)));
-  return measure(pool, plan, dense);
+  return measure(pool, makeDense(pool.first().module()), dense);
 }
 
 run::Mean Contract::differences(const Measurement &measured,

@@ -53,15 +53,15 @@ struct TaskTerms {
 
 /// Something that can be tried in a session.
 struct Attempt {
-  /// A plan of heads.
-  Attempt(const Plan &plan);
+  /// A plan of heads, empty for a module without any. The bulk of a prompt does
+  /// what the module's depths are now, or nothing else than the model does.
+  Attempt(const Plan &heads, bool isWhole = true);
   using Run =
       std::function<Status(Prober &prober, std::span<const int32_t> tokens,
                            size_t firstCounted, ProbeRun &result)>;
-  Attempt(std::string name, Run run)
-      : name(std::move(name)), run(std::move(run)) {}
 
-  std::string name; ///< equal for what is equal
+  /// Equal for what is equal; empty for what changes with the module's depths.
+  std::string name;
   Run run;
 };
 
@@ -101,12 +101,11 @@ public:
                       Measurement &result) const;
   Status askQuestions(ProbePool &pool, const Attempt &attempt,
                       Measurement &result) const;
-  /// Measures the model as it is, which everything is compared with: with a
-  /// plan of heads in which all are dense, or as `asIs`.
+  /// Measures the model as it is, which everything is compared with.
   Status measureDense(ProbePool &pool);
-  Status measureDense(ProbePool &pool, const Attempt &asIs) {
-    return measure(pool, asIs, dense);
-  }
+
+  /// What the model as it is was measured to give.
+  const Measurement &asItIs() const { return dense; }
 
   /// What a plan loses in a term: the logarithm of a ratio of perplexities.
   double loss(const Measurement &measured, size_t term) const {

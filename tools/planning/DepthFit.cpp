@@ -7,12 +7,14 @@
 
 #include "tools/planning/DepthFit.h"
 
+#include "runtime/module/Properties.h"
 #include "tools/planning/AllCores.h"
 #include "tools/planning/RowProducts.h"
 #include "tools/planning/SafetensorsWriter.h"
 #include "tools/running/Progress.h"
 
 #include <algorithm>
+#include <charconv>
 #include <mutex>
 #include <numeric>
 
@@ -111,8 +113,13 @@ std::vector<float> NeuronSums::rank(const Matrix &outputWeight) const {
   return order;
 }
 
-Status plan::writeMaps(const std::string &path, uint64_t model,
+Status plan::writeMaps(const std::string &path, const Module &module,
                        const MapSet &maps) {
+  const auto &properties = module.spec().model.properties;
+  uint64_t model = 0;
+  if (auto hash = properties.find(kWeightsProperty); hash != properties.end())
+    std::from_chars(hash->second.data(),
+                    hash->second.data() + hash->second.size(), model, 16);
   SafetensorsWriter writer;
   auto add = [&](const std::string &name, std::vector<int64_t> shape,
                  std::span<const float> values) {

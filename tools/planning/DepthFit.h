@@ -77,8 +77,9 @@ struct NeuronSums {
   std::vector<float> rank(const Matrix &outputWeight) const;
 };
 
-/// Tensors of a file of maps.
-Status writeMaps(const std::string &path, uint64_t model, const MapSet &maps);
+/// Writes a file of maps, for the weights of a module.
+Status writeMaps(const std::string &path, const Module &module,
+                 const MapSet &maps);
 
 class DepthFitter {
 public:

@@ -170,7 +170,8 @@ Status EncoderPlanner::measure(std::span<const double> taus,
 /// cause are taken to be orthogonal, so that 1 - cosine adds up.
 Status EncoderPlanner::measureHeads() {
   size_t count = prober.layers() * prober.heads();
-  choicesOf.assign(count, {{1, std::vector<double>(texts.size())}});
+  PlaceOption dense{.work = 1, .spends = std::vector<double>(texts.size())};
+  places.assign(count, {{dense}});
   tausOfChoices.assign(count, {0});
   Progress progress("measurements", count * options.taus.size());
   for (size_t head = 0; head < count; ++head)
@@ -179,7 +180,7 @@ Status EncoderPlanner::measureHeads() {
       taus[head] = tau;
       EncoderMeasurement measured;
       GIST_TRY(measure(taus, texts, measured));
-      HeadOption option{0, {}};
+      PlaceOption option;
       for (size_t i = 0; i < texts.size(); ++i) {
         const EncoderRun &run = measured.runs[i];
         auto tokens = static_cast<double>(texts[i].tokens.size());
@@ -190,7 +191,7 @@ Status EncoderPlanner::measureHeads() {
       }
       // Options that do not save work are left out.
       if (option.work < 1) {
-        choicesOf[head].push_back(std::move(option));
+        places[head].options.push_back(std::move(option));
         tausOfChoices[head].push_back(tau);
       }
       progress.advance();
@@ -211,7 +212,7 @@ Status EncoderPlanner::solve(std::vector<double> &best,
   GIST_TRY(measureHeads());
   double allowed = (1 - options.quality) * options.margin;
   // The model as it is keeps every quality.
-  best.assign(choicesOf.size(), 0);
+  best.assign(places.size(), 0);
   GIST_TRY(measure(best, texts, measured));
   // What heads lose together is not the sum of what they lose alone: a
   // bisection finds the factor on the budgets that just holds.
@@ -219,7 +220,7 @@ Status EncoderPlanner::solve(std::vector<double> &best,
   constexpr int kSteps = 12;
   for (int step = 0; step < kSteps; ++step) {
     std::vector<double> budgets(texts.size(), factor * allowed);
-    std::vector<double> taus = tausOf(chooseOptions(choicesOf, budgets));
+    std::vector<double> taus = tausOf(chooseOptions(places, budgets));
     EncoderMeasurement found;
     GIST_TRY(measure(taus, texts, found));
     bool holds = 1 - found.worstCosine() <= allowed;

@@ -107,7 +107,7 @@ private:
   EncoderProber &prober;
   std::vector<EncoderText> texts;
   /// For each head what it does alone; the first option is dense.
-  std::vector<std::vector<HeadOption>> choicesOf;
+  Places places;
   std::vector<std::vector<double>> tausOfChoices;
 };
 

@@ -59,18 +59,19 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
         " bytes were asked for, but the smallest plan reads %" PRId64,
         bytes, least);
   // What is spent here is bytes, and the smallest options spend none.
-  std::vector<std::vector<HeadOption>> options(menus.size());
+  Places places(menus.size());
   for (size_t i = 0; i < menus.size(); ++i) {
     const LinearMenu &menu = menus[i];
+    std::vector<PlaceOption> &options = places[i].options;
     for (const LinearOption &option : menu.options) {
       int64_t more = option.bytes - menu.options[smallest[i]].bytes;
-      options[i].push_back(
-          {menu.sensitivity * option.error, {static_cast<double>(more)}});
+      options.push_back({.work = menu.sensitivity * option.error,
+                         .spends = {static_cast<double>(more)}});
     }
-    std::swap(options[i].front(), options[i][smallest[i]]);
+    std::swap(options.front(), options[smallest[i]]);
   }
   // Bytes are whole, so half of one is the same as none.
-  chosen = chooseOptions(options,
+  chosen = chooseOptions(places,
                          {std::max(static_cast<double>(bytes - least), 0.5)});
   for (size_t i = 0; i < menus.size(); ++i)
     if (chosen[i] == 0 || chosen[i] == smallest[i])
@@ -81,12 +82,13 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
 /// The fewest bytes that are predicted to lose at most `loss`.
 static std::vector<size_t> chooseByLoss(const std::vector<LinearMenu> &menus,
                                         double loss) {
-  std::vector<std::vector<HeadOption>> options(menus.size());
+  Places places(menus.size());
   for (size_t i = 0; i < menus.size(); ++i)
     for (const LinearOption &option : menus[i].options)
-      options[i].push_back({static_cast<double>(option.bytes),
-                            {menus[i].sensitivity * option.error}});
-  return chooseOptions(options, {loss});
+      places[i].options.push_back(
+          {.work = static_cast<double>(option.bytes),
+           .spends = {menus[i].sensitivity * option.error}});
+  return chooseOptions(places, {loss});
 }
 
 Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,

@@ -159,6 +159,15 @@ Status ProbePool::forEach(
   return {};
 }
 
+Plan plan::makeDense(const PlannedModule &module) {
+  Plan plan;
+  plan.block = module.block;
+  plan.layers.assign(
+      static_cast<size_t>(module.shape.layers),
+      std::vector<HeadChoice>(static_cast<size_t>(module.shape.kvHeads)));
+  return plan;
+}
+
 Status plan::readTokens(Prober &prober, const std::string &path,
                         std::vector<int32_t> &tokens) {
   std::string text;

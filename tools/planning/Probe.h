@@ -93,6 +93,10 @@ private:
   std::vector<std::unique_ptr<Prober>> probers;
 };
 
+/// The plan in which all heads are dense; of a module without heads it is
+/// empty.
+Plan makeDense(const PlannedModule &module);
+
 /// Reads a text and appends its tokens to what the model expects before any.
 Status readTokens(Prober &prober, const std::string &path,
                   std::vector<int32_t> &tokens);

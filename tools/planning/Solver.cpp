@@ -9,31 +9,51 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace gist;
-using Heads = std::vector<std::vector<HeadOption>>;
 using Choices = std::vector<size_t>;
+
+/// The work of an option where the place around it has a state.
+static double workIn(const PlaceOption &option, size_t state) {
+  return option.work + (option.inner.empty() ? 0 : option.inner[state]);
+}
+
+static size_t stateAround(const Places &places, const Choices &choices,
+                          size_t place) {
+  size_t around = places[place].around;
+  return around == SIZE_MAX ? 0 : places[around].options[choices[around]].state;
+}
 
 namespace {
 class Search {
 public:
-  Search(const Heads &heads, const std::vector<double> &budgets)
-      : heads(heads), budgets(budgets), best(heads.size(), 0),
-        // Option 0 of every head spends nothing, so that a choice within the
+  Search(const Places &places, const std::vector<double> &budgets)
+      : places(places), budgets(budgets), inside(places.size()),
+        best(places.size(), 0),
+        // Option 0 of every place spends nothing, so that a choice within the
         // budgets is always known.
-        bestWork(totalWork(heads, best)) {}
+        bestWork(totalWork(places, best)) {
+    for (size_t i = 0; i < places.size(); ++i)
+      if (places[i].around != SIZE_MAX)
+        inside[places[i].around].push_back(i);
+  }
 
   Choices run();
 
 private:
   std::vector<double> shares(const Choices &choices) const;
+  double spentAt(const PlaceOption &option,
+                 const std::vector<double> &weights) const;
   Choices chooseAt(const std::vector<double> &weights, double price) const;
   Choices chooseFor(const std::vector<double> &weights);
+  double savedBy(const Choices &choices, size_t place, size_t option) const;
   void keep(Choices choices);
   void improve(Choices &choices) const;
 
-  const Heads &heads;
+  const Places &places;
   const std::vector<double> &budgets;
+  std::vector<std::vector<size_t>> inside; ///< places in each place
   Choices best;
   double bestWork;
 };
@@ -42,30 +62,64 @@ private:
 /// What the choices spend of each budget, as a share.
 std::vector<double> Search::shares(const Choices &choices) const {
   std::vector<double> result(budgets.size());
-  for (size_t i = 0; i < heads.size(); ++i)
+  for (size_t i = 0; i < places.size(); ++i)
     for (size_t k = 0; k < budgets.size(); ++k)
-      result[k] += heads[i][choices[i]].spends[k] / budgets[k];
+      result[k] += places[i].options[choices[i]].spends[k] / budgets[k];
   return result;
 }
 
-/// The cheapest choice of each head when budgets cost `price` by `weights`.
-/// With the budgets as prices, heads do not depend on one another any more:
-/// this is the Lagrangian relaxation of the choice.
+double Search::spentAt(const PlaceOption &option,
+                       const std::vector<double> &weights) const {
+  double spent = 0;
+  for (size_t k = 0; k < budgets.size(); ++k)
+    spent += weights[k] * option.spends[k] / budgets[k];
+  return spent;
+}
+
+/// The cheapest choice of each place when budgets cost `price` by `weights`.
+/// With the budgets as prices, places depend on no others any more but on those
+/// around them: this is the Lagrangian relaxation of the choice.
 Choices Search::chooseAt(const std::vector<double> &weights,
                          double price) const {
-  Choices choices(heads.size(), 0);
-  for (size_t i = 0; i < heads.size(); ++i) {
+  Choices choices(places.size(), 0);
+  auto cheapest = [&](size_t place, size_t state, size_t &choice) {
     double least = 0;
-    for (size_t j = 0; j < heads[i].size(); ++j) {
-      double spent = 0;
-      for (size_t k = 0; k < budgets.size(); ++k)
-        spent += weights[k] * heads[i][j].spends[k] / budgets[k];
-      double cost = heads[i][j].work + price * spent;
+    const std::vector<PlaceOption> &options = places[place].options;
+    for (size_t j = 0; j < options.size(); ++j) {
+      double cost =
+          workIn(options[j], state) + price * spentAt(options[j], weights);
+      if (j == 0 || cost < least) {
+        least = cost;
+        choice = j;
+      }
+    }
+    return least;
+  };
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].around != SIZE_MAX)
+      continue;
+    // What is inside, at its best in each state.
+    std::map<size_t, std::pair<double, Choices>> within;
+    for (const PlaceOption &option : places[i].options) {
+      auto [place, isNew] = within.try_emplace(option.state);
+      auto &[cost, chosen] = place->second;
+      for (size_t k = 0; isNew && k < inside[i].size(); ++k)
+        cost += cheapest(inside[i][k], option.state, chosen.emplace_back());
+    }
+    double least = 0;
+    for (size_t j = 0; j < places[i].options.size(); ++j) {
+      const PlaceOption &option = places[i].options[j];
+      double cost = workIn(option, 0) + price * spentAt(option, weights) +
+                    within.at(option.state).first;
       if (j == 0 || cost < least) {
         least = cost;
         choices[i] = j;
       }
     }
+    const Choices &chosen =
+        within.at(places[i].options[choices[i]].state).second;
+    for (size_t k = 0; k < inside[i].size(); ++k)
+      choices[inside[i][k]] = chosen[k];
   }
   return choices;
 }
@@ -80,12 +134,12 @@ Choices Search::chooseFor(const std::vector<double> &weights) {
     return sum <= 1;
   };
   double total = 0;
-  for (const std::vector<HeadOption> &options : heads)
-    total += std::abs(options.front().work);
+  for (const Place &place : places)
+    total += std::abs(workIn(place.options.front(), 0));
   // Prices as powers of two of the whole work: from nearly free to nearly
   // prohibitive.
   double low = -30, high = 30;
-  Choices found(heads.size(), 0);
+  Choices found(places.size(), 0);
   constexpr int kSteps = 40;
   for (int i = 0; i < kSteps; ++i) {
     double middle = (low + high) / 2;
@@ -103,39 +157,54 @@ Choices Search::chooseFor(const std::vector<double> &weights) {
   return found;
 }
 
-/// Moves single heads to less work while all budgets hold.
+/// How much less work another option of a place makes.
+double Search::savedBy(const Choices &choices, size_t place,
+                       size_t option) const {
+  size_t state = stateAround(places, choices, place);
+  const PlaceOption &now = places[place].options[choices[place]],
+                    &next = places[place].options[option];
+  double saved = workIn(now, state) - workIn(next, state);
+  for (size_t other : inside[place]) {
+    const PlaceOption &chosen = places[other].options[choices[other]];
+    saved += workIn(chosen, now.state) - workIn(chosen, next.state);
+  }
+  return saved;
+}
+
+/// Moves single places to less work while all budgets hold.
 /// A price finds only choices on the convex hull, which may leave some of the
 /// budgets unspent.
 void Search::improve(Choices &choices) const {
   std::vector<double> spent = shares(choices);
   while (true) {
-    size_t head = heads.size(), option = 0;
+    size_t place = places.size(), option = 0;
     double mostSaved = 0;
-    for (size_t i = 0; i < heads.size(); ++i)
-      for (size_t j = 0; j < heads[i].size(); ++j) {
-        const HeadOption &now = heads[i][choices[i]], &next = heads[i][j];
-        double saved = now.work - next.work;
+    for (size_t i = 0; i < places.size(); ++i)
+      for (size_t j = 0; j < places[i].options.size(); ++j) {
+        const PlaceOption &now = places[i].options[choices[i]],
+                          &next = places[i].options[j];
+        double saved = savedBy(choices, i, j);
         bool holds = saved > mostSaved;
         for (size_t k = 0; holds && k < budgets.size(); ++k)
           holds = spent[k] + (next.spends[k] - now.spends[k]) / budgets[k] <= 1;
         if (!holds)
           continue;
-        head = i;
+        place = i;
         option = j;
         mostSaved = saved;
       }
-    if (head == heads.size())
+    if (place == places.size())
       return;
-    choices[head] = option;
+    choices[place] = option;
     spent = shares(choices);
   }
 }
 
 void Search::keep(Choices choices) {
-  if (largestShare(heads, choices, budgets) > 1)
+  if (largestShare(places, choices, budgets) > 1)
     return;
   improve(choices);
-  double work = totalWork(heads, choices);
+  double work = totalWork(places, choices);
   if (work < bestWork) {
     bestWork = work;
     best = std::move(choices);
@@ -166,26 +235,27 @@ Choices Search::run() {
   return best;
 }
 
-std::vector<size_t> gist::chooseOptions(const Heads &heads,
+std::vector<size_t> gist::chooseOptions(const Places &places,
                                         const std::vector<double> &budgets) {
-  return Search(heads, budgets).run();
+  return Search(places, budgets).run();
 }
 
-double gist::largestShare(const Heads &heads, const Choices &choices,
+double gist::largestShare(const Places &places, const Choices &choices,
                           const std::vector<double> &budgets) {
   double most = 0;
   for (size_t k = 0; k < budgets.size(); ++k) {
     double spent = 0;
-    for (size_t i = 0; i < heads.size(); ++i)
-      spent += heads[i][choices[i]].spends[k];
+    for (size_t i = 0; i < places.size(); ++i)
+      spent += places[i].options[choices[i]].spends[k];
     most = std::max(most, spent / budgets[k]);
   }
   return most;
 }
 
-double gist::totalWork(const Heads &heads, const Choices &choices) {
+double gist::totalWork(const Places &places, const Choices &choices) {
   double sum = 0;
-  for (size_t i = 0; i < heads.size(); ++i)
-    sum += heads[i][choices[i]].work;
+  for (size_t i = 0; i < places.size(); ++i)
+    sum +=
+        workIn(places[i].options[choices[i]], stateAround(places, choices, i));
   return sum;
 }

@@ -402,6 +402,12 @@ static void reset(const SessionHandle &handle) {
   work(state, [&] { return state.conversation->reset(); });
 }
 
+static void setAdapter(const SessionHandle &handle, const nb::bytes &name) {
+  std::shared_ptr<State> kept = needState(handle);
+  State &state = *kept;
+  work(state, [&] { return state.conversation->setAdapter(getString(name)); });
+}
+
 static void rewindTo(const SessionHandle &handle, int64_t position) {
   std::shared_ptr<State> kept = needState(handle);
   State &state = *kept;
@@ -500,6 +506,7 @@ void python::addSession(nb::module_ &m) {
       .def("embed", embed)
       .def("call", callEntry)
       .def("reset", reset)
+      .def("set_adapter", setAdapter)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)
       .def("fork", forkSession)

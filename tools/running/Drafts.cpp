@@ -13,10 +13,11 @@ using namespace gist;
 using namespace gist::run;
 
 void run::addDraftOptions(CLI::App &command, DraftOptions &options) {
-  addSetting(command, "--draft", options.draft, "lookup|MODULE",
-             "Guess tokens, so that the same text comes faster: 'lookup' "
-             "in the text so far, or a module of a smaller model with the "
-             "same tokenizer");
+  addSetting(
+      command, "--draft", options.draft, "lookup|MODULE",
+      (std::string("Guess tokens, so that the same text comes faster: ") +
+       kDraftForms)
+          .c_str());
   addSetting(command, "--draft-tokens", options.tokens, "N",
              "Tokens that are guessed each time, at most 15; 0: as many "
              "as are worth it");

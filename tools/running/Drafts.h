@@ -19,6 +19,12 @@ namespace gist::run {
 /// What --draft names besides files: look-up in the text so far.
 inline constexpr const char *kDraftLookup = "lookup";
 
+/// What --draft takes, for its help.
+inline constexpr const char *kDraftForms =
+    "'lookup' in the text so far; a module of a smaller model with the same "
+    "tokenizer; or one of the same model with a plan, which 'gist-compile "
+    "--plan FILE --weights MODULE' makes without the weights that MODULE has";
+
 struct DraftOptions {
   std::string draft; ///< "lookup", or a file; empty: no drafts
   size_t tokens = 0; ///< GenerateOptions::draftTokens

@@ -13,6 +13,7 @@
 
 #include "runtime/device/CpuTopology.h"
 #include "runtime/grammar/JsonSchema.h"
+#include "runtime/session/Generator.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/running/CommandLine.h"
 #include "tools/running/ModuleCache.h"
@@ -106,6 +107,9 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
              "it; 0: the module's default");
   addSetting(command, "--chunk", options.chunk, "N",
              "Tokens per prefill call; 0: the module's choice");
+  addSetting(command, "--adapter", options.adapter, "NAME",
+             "An adapter of the module (gist-compile --adapter) to compute "
+             "with; default: none");
   addSetting(command, "--trace", options.trace, "FILE",
              "Write the time of every command to FILE, for "
              "ui.perfetto.dev or chrome://tracing (slows the run)");
@@ -233,6 +237,9 @@ Status Runner::open(const ModelOptions &chosen) {
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)
     GIST_TRY(module->verifyWeights().in(options.path));
+  // An encoder's context may also be too small; that is not the reason.
+  if (options.writes)
+    GIST_TRY(checkGenerates(*module).in(options.path));
   RankedModel ranked;
   ranked.path = options.path;
   ranked.device = options.device;
@@ -259,6 +266,8 @@ Status Runner::open(const ModelOptions &chosen) {
   }
   GIST_TRY(Session::create(module, *device, sessionOptions, session)
                .in(options.path));
+  if (!options.adapter.empty())
+    GIST_TRY(session->setAdapter(options.adapter).in(options.path));
   loadSeconds = static_cast<double>(Profile::now() - start) / 1e9;
   return {};
 }

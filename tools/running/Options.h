@@ -45,9 +45,11 @@ struct ModelOptions {
   DriverOptions drivers;
   unsigned threads = 0;
   int64_t context = 0, chunk = 0;
+  std::string adapter; ///< its name; empty: none
   std::string trace;
   bool profile = false;
   bool verify = false;
+  bool writes = false; ///< the module must write text
   /// What commands ask of a session: SessionOptions.
   bool statistics = false;
   bool trust = false;

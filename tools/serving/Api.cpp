@@ -181,8 +181,8 @@ bool Api::answerGet(const Request &request, Response &response) {
                                                "A model has a name."}
                                     : found);
     else
-      response.setBody(writeJson(modelBody(*engine.models()[index])) + "\n",
-                       kJson);
+      response.setBody(
+          writeJson(modelBody(*engine.models()[index], name)) + "\n", kJson);
   }
   return true;
 }
@@ -246,7 +246,8 @@ ApiError Api::answerPost(const Request &request, Response &response) {
 ApiError Api::findModel(const std::string &name, size_t &index) const {
   const auto &models = engine.models();
   for (size_t i = 0; i < models.size(); ++i)
-    if (models[i]->name == name || name.empty()) {
+    if (models[i]->name == name || name.empty() ||
+        models[i]->adapterOf(name) != 0) {
       index = i;
       return {};
     }

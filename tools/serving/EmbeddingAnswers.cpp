@@ -22,6 +22,7 @@ ApiError Api::makeEmbeddingJob(const std::string &name, const Request &from,
     return ApiError::unsupported("model",
                                  "The model '" + model.name +
                                      "' writes text and makes no embeddings.");
+  job.request.adapter = model.adapterOf(name);
   job.client = clientOf(from);
   job.deadline = Connection::current()->deadline();
   return {};
@@ -90,7 +91,7 @@ ApiError Api::embed(const Json &body, const Request &from, Response &response) {
     list.push_back(embeddingBody(i, vectors[i], request.base64));
   Json result = {{"object", "list"},
                  {"data", std::move(list)},
-                 {"model", model.name},
+                 {"model", nameOf(request.model, model)},
                  {"usage", std::move(usage)}};
   response.setBody(writeJson(result) + "\n", "application/json");
   return {};
@@ -129,7 +130,7 @@ ApiError Api::rerank(const Json &body, const Request &from,
   }
   Json result = {{"id", makeId("rerank-")},
                  {"object", "list"},
-                 {"model", model.name},
+                 {"model", nameOf(request.model, model)},
                  {"results", std::move(results)},
                  {"usage", std::move(usage)}};
   response.setBody(writeJson(result) + "\n", "application/json");

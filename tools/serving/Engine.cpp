@@ -248,7 +248,11 @@ void Engine::embedNext(Model &model, Lane &lane) {
   Entry &entry = *lane.embedding;
   const std::vector<int32_t> &text = entry.job.texts[lane.nextText];
   Event event;
-  Status status = model.encoder->embed(text, event.embedding);
+  int32_t adapter = entry.job.request.adapter;
+  Status status = model.encoder->setAdapter(
+      adapter == 0 ? "" : model.adapters[static_cast<size_t>(adapter) - 1]);
+  if (status.ok())
+    status = model.encoder->embed(text, event.embedding);
   if (!status.ok()) {
     event = {};
     event.failure = Failure::Broken;

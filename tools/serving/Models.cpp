@@ -10,6 +10,7 @@
 #include "tools/running/Embedding.h"
 #include "tools/serving/OneByOne.h"
 
+#include "runtime/session/Adapters.h"
 #include "runtime/session/Generator.h"
 
 #include <algorithm>
@@ -18,6 +19,13 @@
 
 using namespace gist;
 using namespace gist::serve;
+
+int32_t Model::adapterOf(const std::string &called) const {
+  for (size_t i = 0; i < adapters.size(); ++i)
+    if (called == name + ":" + adapters[i])
+      return static_cast<int32_t>(i) + 1;
+  return 0;
+}
 
 Status ModelFile::parse(const std::string &text, ModelFile &result) {
   size_t equals = text.find('=');
@@ -73,6 +81,7 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
     model->created = info.st_mtime;
 
   const ModuleSpec &spec = model->module->spec();
+  model->adapters = adapterNames(spec.model);
   auto has = [&](const char *entry) {
     return std::any_of(
         spec.entries.begin(), spec.entries.end(),

@@ -24,6 +24,8 @@ namespace gist::serve {
 /// the thread of the engine.
 struct Model {
   std::string name; ///< as clients call it
+  /// Clients call it with one of them NAME:ADAPTER.
+  std::vector<std::string> adapters;
   std::shared_ptr<const Module> module;
   Tokenizer tokenizer;
   /// Tokens that end an answer, the model's and the tokenizer's.
@@ -37,6 +39,8 @@ struct Model {
   std::unique_ptr<Pool> pool;       ///< null: does not write text
   std::unique_ptr<Session> encoder; ///< null: makes no embeddings
 
+  /// The adapter of a name MODEL:ADAPTER, by its number; 0: none.
+  int32_t adapterOf(const std::string &called) const;
   bool writes() const { return pool != nullptr; }
   bool embeds() const { return encoder != nullptr; }
 };

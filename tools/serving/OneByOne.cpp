@@ -7,6 +7,7 @@
 
 #include "tools/serving/OneByOne.h"
 
+#include "runtime/session/Adapters.h"
 #include "runtime/session/CheckTokens.h"
 #include "runtime/session/Logprobs.h"
 #include "runtime/session/Session.h"
@@ -79,7 +80,12 @@ Status OneByOne::add(PoolRequest wanted, SequenceId &id) {
   GIST_TRY(Sampler::create(wanted.sampler, chosen));
   if (current != 0)
     return Status::error(Code::OutOfMemory, "there is room for one sequence");
-  GIST_TRY(session->reset());
+  const ModelInfo &model = session->module().spec().model;
+  GIST_TRY(checkAdapter(model, wanted.adapter));
+  GIST_TRY(session->setAdapter(
+      wanted.adapter == 0
+          ? ""
+          : adapterNames(model)[static_cast<size_t>(wanted.adapter) - 1]));
   chosen.see(wanted.tokens);
   sampler = std::move(chosen);
   request = std::move(wanted);

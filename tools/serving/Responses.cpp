@@ -176,8 +176,8 @@ Json CompletionLogprobs::take() {
   return result;
 }
 
-Json serve::modelBody(const Model &model) {
-  return {{"id", model.name},
+Json serve::modelBody(const Model &model, const std::string &name) {
+  return {{"id", name},
           {"object", "model"},
           {"created", model.created},
           {"owned_by", "gist"},
@@ -191,8 +191,11 @@ Json serve::modelBody(const Model &model) {
 
 Json serve::modelsBody(const std::vector<std::unique_ptr<Model>> &models) {
   Json list = Json::array();
-  for (const auto &model : models)
-    list.push_back(modelBody(*model));
+  for (const auto &model : models) {
+    list.push_back(modelBody(*model, model->name));
+    for (const std::string &adapter : model->adapters)
+      list.push_back(modelBody(*model, model->name + ":" + adapter));
+  }
   return {{"object", "list"}, {"data", std::move(list)}};
 }
 

@@ -79,7 +79,12 @@ private:
   size_t offset = 0; ///< in characters
 };
 
-Json modelBody(const Model &model);
+/// What answers call the model: as the request did, with its adapter.
+inline const std::string &nameOf(const std::string &asked, const Model &model) {
+  return asked.empty() ? model.name : asked;
+}
+
+Json modelBody(const Model &model, const std::string &name);
 Json modelsBody(const std::vector<std::unique_ptr<Model>> &models);
 
 /// Numbers, or their bytes in base64.

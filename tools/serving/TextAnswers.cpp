@@ -57,6 +57,7 @@ ApiError Api::makeJob(const TextRequest &request, size_t index,
   job.request.stopTokens = request.stopTokens;
   job.request.tokens = std::move(tokens);
   job.request.maxTokens = std::min(wanted, room);
+  job.request.adapter = model.adapterOf(request.model);
   job.request.sampler = request.sampler;
   job.request.sampler.seed =
       request.seed
@@ -439,7 +440,8 @@ ApiError Api::answerChat(ChatRequest request, const Json *responseBody,
   std::shared_ptr<Ticket> ticket;
   GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
-  AnswerHead head = AnswerHead::make(/*isChat=*/true, model.name);
+  AnswerHead head =
+      AnswerHead::make(/*isChat=*/true, nameOf(request.model, model));
   std::optional<ResponseEvents> events;
   if (responseBody)
     events.emplace(*responseBody, head);
@@ -507,7 +509,8 @@ ApiError Api::complete(const Json &body, const Request &from,
   std::shared_ptr<Ticket> ticket;
   GIST_SERVE_TRY(submit(std::move(jobs), ticket));
 
-  AnswerHead head = AnswerHead::make(/*isChat=*/false, model.name);
+  AnswerHead head =
+      AnswerHead::make(/*isChat=*/false, nameOf(request.model, model));
   reportIgnored(request.ignored, response);
   if (request.stream) {
     sendStream(std::make_shared<Stream>(ticket, head, std::move(answers), usage,

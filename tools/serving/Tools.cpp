@@ -226,7 +226,7 @@ static size_t maybeOpens(std::string_view text) {
 
 bool ToolCallReader::mayBeBareCall() const {
   size_t first = held.find_first_not_of(kSpace);
-  return !hasBegun && first != std::string::npos && held[first] == '{';
+  return !hasBegun && (first == std::string::npos || held[first] == '{');
 }
 
 std::string ToolCallReader::push(std::string_view text,

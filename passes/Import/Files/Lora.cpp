@@ -164,20 +164,44 @@ static void storeNumber(WeightFormat format, float value, uint8_t *to) {
   std::memcpy(to, &half, sizeof half);
 }
 
-Status gist::mergeLora(const LoraAdapter::Update &update, float scale,
-                       int64_t heads, Weight &matrix) {
-  int64_t outputs = update.b.shape[0], inputs = update.a.shape[1];
-  if (matrix.shape != std::vector<int64_t>{outputs, inputs})
+Status gist::readFactors(const LoraAdapter::Update &update, int64_t heads,
+                         int64_t outputs, int64_t inputs,
+                         LoraFactors &factors) {
+  std::vector<int64_t> own = {update.b.shape[0], update.a.shape[1]};
+  if (own != std::vector<int64_t>{outputs, inputs})
     return Status::error(
         Code::BadFile, "the adapter's layer is %s; the model's is %s",
-        shapeText({outputs, inputs}).c_str(), shapeText(matrix.shape).c_str());
+        shapeText(own).c_str(), shapeText({outputs, inputs}).c_str());
   auto rows = static_cast<size_t>(outputs);
-  auto columns = static_cast<size_t>(inputs);
   auto rank = static_cast<size_t>(update.a.shape[0]);
-  std::vector<float> a =
-      expandNumbers(update.a.format, update.a.content, rank * columns);
-  std::vector<float> b =
+  LoraFactors result;
+  result.a = expandNumbers(update.a.format, update.a.content,
+                           rank * static_cast<size_t>(inputs));
+  std::vector<float> stored =
       expandNumbers(update.b.format, update.b.content, rows * rank);
+  size_t headSize = heads == 0 ? 0 : rows / static_cast<size_t>(heads);
+  result.b.reserve(stored.size());
+  for (size_t i = 0; i < rows; ++i) {
+    size_t from = headSize == 0 ? i : rowOfHalves(i, headSize);
+    for (size_t k = 0; k < rank; ++k)
+      result.b.push_back(stored[from * rank + k] * update.scale);
+  }
+  factors = std::move(result);
+  return {};
+}
+
+Status gist::mergeLora(const LoraAdapter::Update &update, float scale,
+                       int64_t heads, Weight &matrix) {
+  if (matrix.shape.size() != 2)
+    return Status::error(Code::Unsupported,
+                         "the model's layer is %s; adapters change matrices",
+                         shapeText(matrix.shape).c_str());
+  LoraFactors factors;
+  GIST_TRY(
+      readFactors(update, heads, matrix.shape[0], matrix.shape[1], factors));
+  auto rows = static_cast<size_t>(matrix.shape[0]);
+  auto columns = static_cast<size_t>(matrix.shape[1]);
+  auto rank = static_cast<size_t>(update.a.shape[0]);
   const FormatInfo &info = formatInfo(matrix.format);
   bool isKept =
       matrix.format == WeightFormat::F32 || matrix.format == WeightFormat::BF16;
@@ -185,22 +209,19 @@ Status gist::mergeLora(const LoraAdapter::Update &update, float scale,
   size_t size = formatInfo(format).blockBytes;
   float largest = format == WeightFormat::F16 ? 65504.0f : 3.38e38f;
   size_t rowBytes = columns / info.blockLength * info.blockBytes;
-  size_t headSize = heads == 0 ? 0 : rows / static_cast<size_t>(heads);
 
   std::vector<uint8_t> bytes(rows * columns * size);
   std::vector<float> change(columns);
   bool isFinite = true;
   for (size_t i = 0; i < rows; ++i) {
     std::fill(change.begin(), change.end(), 0.0f);
-    const float *factors =
-        &b[(headSize == 0 ? i : rowOfHalves(i, headSize)) * rank];
     for (size_t k = 0; k < rank; ++k)
       for (size_t j = 0; j < columns; ++j)
-        change[j] += factors[k] * a[k * columns + j];
+        change[j] += factors.b[i * rank + k] * factors.a[k * columns + j];
     std::vector<float> row = expandNumbers(
         matrix.format, {matrix.content.data + i * rowBytes, rowBytes}, columns);
     for (size_t j = 0; j < columns; ++j) {
-      float sum = row[j] + update.scale * scale * change[j];
+      float sum = row[j] + scale * change[j];
       isFinite = isFinite && std::fabs(sum) <= largest;
       storeNumber(format, sum, &bytes[(i * columns + j) * size]);
     }
@@ -212,5 +233,20 @@ Status gist::mergeLora(const LoraAdapter::Update &update, float scale,
                          "hold",
                          formatInfo(format).name);
   matrix = ownWeight(format, matrix.shape, std::move(bytes));
+  return {};
+}
+
+Status gist::storeNumbers(WeightFormat format, std::vector<int64_t> shape,
+                          const std::vector<float> &values, Weight &result) {
+  size_t size = formatInfo(format).blockBytes;
+  float largest = format == WeightFormat::F16 ? 65504.0f : 3.38e38f;
+  std::vector<uint8_t> bytes(values.size() * size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!(std::fabs(values[i]) <= largest))
+      return Status::error(Code::BadFile, "it has numbers that %s cannot hold",
+                           formatInfo(format).name);
+    storeNumber(format, values[i], &bytes[i * size]);
+  }
+  result = ownWeight(format, std::move(shape), std::move(bytes));
   return {};
 }

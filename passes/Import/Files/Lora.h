@@ -28,7 +28,7 @@ struct LoraAdapter {
   struct Update {
     StoredTensor a, b;
     float scale = 1;
-    bool isMerged = false; ///< into a weight of the model
+    bool isUsed = false; ///< by a weight of the model
   };
   /// By the name that a folder has for the layer, without `.weight`.
   std::map<std::string, Update, std::less<>> updates;
@@ -40,13 +40,29 @@ struct LoraAdapter {
 /// `out` is left as it was.
 Status openLora(const std::string &path, LoraAdapter &out);
 
+/// B times what the file says of its size, outputs x rank, and A, rank x
+/// inputs.
+struct LoraFactors {
+  std::vector<float> a, b;
+};
+
+/// Reads the factors of an update. Where `heads` is not 0 the rows of B become
+/// those of that many heads, whose halves alternate row by row. Fails where the
+/// model's layer is not outputs x inputs. On error `factors` is left as it was.
+Status readFactors(const LoraAdapter::Update &update, int64_t heads,
+                   int64_t outputs, int64_t inputs, LoraFactors &factors);
+
 /// Adds `update` times `scale` to a matrix of outputs x inputs. Sums are f32;
 /// the result is f32 or bf16 where the matrix is, and f16 otherwise: what an
-/// adapter changes is often less than the steps of blocks. Where `heads` is not
-/// 0 the rows of the matrix are those of that many heads, whose halves
-/// alternate row by row. On error `matrix` is left as it was.
+/// adapter changes is often less than the steps of blocks. `heads` as for
+/// readFactors(). On error `matrix` is left as it was.
 Status mergeLora(const LoraAdapter::Update &update, float scale, int64_t heads,
                  Weight &matrix);
+
+/// A weight of these numbers in f32, f16 or bf16. On error `result` is left as
+/// it was.
+Status storeNumbers(WeightFormat format, std::vector<int64_t> shape,
+                    const std::vector<float> &values, Weight &result);
 
 } // namespace gist
 

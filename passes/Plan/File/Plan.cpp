@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/Plan.h"
+#include "passes/Plan/File/PlanFile.h"
 #include "passes/Plan/File/PlanJson.h"
 
 #include <algorithm>
@@ -172,17 +173,31 @@ std::string gist::printHead(const HeadChoice &head) {
 }
 
 std::string gist::printPlan(const Plan &plan, const std::string &contract) {
-  // A line for each layer: what a person compares.
+  return printPlanFile(plan, {}, contract);
+}
+
+std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
+                                const std::string &contract) {
   std::string text = "{\n  \"gist_plan\": " + std::to_string(kPlanVersion) +
-                     ",\n  \"block\": " + std::to_string(plan.block);
+                     ",\n  \"block\": " + std::to_string(heads.block);
+  if (depths.isNeeded())
+    text += ",\n  \"depth\": " + printDepth(depths);
   if (!contract.empty())
     text += ",\n  \"contract\": " + contract;
   text += ",\n  \"layers\": [";
-  for (size_t i = 0; i < plan.layers.size(); ++i) {
-    Json heads = Json::array();
-    for (const HeadChoice &head : plan.layers[i])
-      heads.push_back(toJson(head));
-    text += (i == 0 ? "\n    " : ",\n    ") + Json{{"heads", heads}}.dump();
+  // A line for each layer: what a person compares.
+  size_t layers = std::max(heads.layers.size(), depths.layers.size());
+  for (size_t i = 0; i < layers; ++i) {
+    text += i == 0 ? "\n    {" : ",\n    {";
+    if (depths.isNeeded())
+      text += "\"depth\":" + printDepth(depths.layers[i]);
+    if (i < heads.layers.size()) {
+      Json list = Json::array();
+      for (const HeadChoice &head : heads.layers[i])
+        list.push_back(toJson(head));
+      text += (depths.isNeeded() ? ",\"heads\":" : "\"heads\":") + list.dump();
+    }
+    text += "}";
   }
   return text + "\n  ]\n}\n";
 }

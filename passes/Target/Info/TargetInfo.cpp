@@ -23,12 +23,14 @@ using namespace gist;
 
 /// The best first, per architecture. Integer products: eight rows by four
 /// columns fill 16 of 32 vector registers with accumulators (integers and f32),
-/// which leaves room for operands. Weights are packed eight columns wide all
-/// the same: with one row, two vectors of sums do not wait for each other, and
-/// memory is read as one stream. x86 packs a column per lane; fetching weights
-/// six blocks ahead made decode a sixth faster on two cores of a Xeon. Float
-/// products: four by four vectors of partial sums, or, on aarch64, of columns,
-/// which are turned for each workgroup and therefore shared by many rows.
+/// which leaves room for operands; x86 with AVX-512 has eight rows. Weights are
+/// packed eight columns wide all the same: with one row, two vectors of sums do
+/// not wait for each other, and memory is read as one stream. x86 packs a
+/// column per lane of 512 bits, with AVX2 too: a module for several CPUs has
+/// its weights once. Fetching weights six blocks ahead made decode a sixth
+/// faster on two cores of a Xeon. Float products: four by four vectors of
+/// partial sums, or, on aarch64, of columns, which are turned for each
+/// workgroup and therefore shared by many rows.
 static const TargetInfo kTable[] = {
     {"aarch64-i8mm-bf16",
      "+i8mm,+dotprod,+bf16",
@@ -68,39 +70,39 @@ static const TargetInfo kTable[] = {
      {32, 64, 2, 4},
      {128, 48, 4, 16}},
     {"x86_64-amx-bf16",
-     "+amx-int8,+amx-bf16,+avx512bf16,+avx512vnni,+avx512vl",
+     "+amx-int8,+amx-bf16,+avx512bf16,+avx512vnni,+avx512vl,+avx512bw",
      16,
      Instruction::Vpdpbusd,
      16,
      4,
      true,
-     {32, 64, 4, 16},
+     {32, 64, 8, 16},
      {32, 64, 4, 4},
      Instruction::Fma,
      {64, 192, 16, 16},
      {64, 192, 1024},
      6},
     {"x86_64-amx",
-     "+amx-int8,+avx512vnni,+avx512vl",
+     "+amx-int8,+avx512vnni,+avx512vl,+avx512bw",
      16,
      Instruction::Vpdpbusd,
      16,
      4,
      true,
-     {32, 64, 4, 16},
+     {32, 64, 8, 16},
      {32, 64, 4, 4},
      Instruction::Fma,
      {64, 192, 16, 16},
      {},
      6},
     {"x86_64-avx512vnni",
-     "+avx512vnni,+avx512vl",
+     "+avx512vnni,+avx512vl,+avx512bw",
      16,
      Instruction::Vpdpbusd,
      16,
      4,
      true,
-     {32, 64, 4, 16},
+     {32, 64, 8, 16},
      {32, 64, 4, 4},
      Instruction::Fma,
      {},
@@ -110,7 +112,7 @@ static const TargetInfo kTable[] = {
      "+avxvnni",
      8,
      Instruction::Vpdpbusd,
-     8,
+     16,
      4,
      true,
      {32, 64, 4, 8},
@@ -128,7 +130,7 @@ static const TargetInfo kTable[] = {
      "+avx2",
      8,
      Instruction::Vpmaddubsw,
-     8,
+     16,
      4,
      true,
      {32, 64, 2, 8},

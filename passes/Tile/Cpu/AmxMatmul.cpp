@@ -96,9 +96,9 @@ private:
   bool isPadded;
 
   /// i8 [tile][block][row][32]; f32 [tile][row][block] and, where there are
-  /// offsets, the scaled sums of each group, f32 [tile][row][block, group].
+  /// offsets, what readRowSums gives, [tile][row][block, group].
   Value rowBytes, rowScales, rowSums;
-  /// i8 [block][step][64]; f32 [block][group][16] each.
+  /// i8 [block][step][64]; f32 [block][group][16] each, offsets only of minima.
   Value columnBytes, columnScales, columnOffsets;
   /// i32 [slot][group][row][16].
   Value dots;
@@ -107,7 +107,7 @@ private:
 
 AmxProduct::AmxProduct(TileBuilder &b, QuantizedMatmulOp op,
                        CpuProductAttr tile)
-    : b(b), packing(op.getPackedAttr()), weights(b, packing, op.getWeight()),
+    : b(b), packing(op.getPackedAttr()), weights(b, op, tile.getInstruction()),
       tile(tile), values(op.getValues()), scales(op.getScales()),
       weight(op.getWeight()), i8(b.getI8Type()), i32(b.getI32Type()),
       f32(b.getF32Type()), blocks(op.getScales().getType().getDimSize(1)),
@@ -124,8 +124,10 @@ void AmxProduct::emitBuffers(int64_t maxTiles) {
   dots = createBuffer({kSlots, groups, rows, kLanes}, i32);
   if (!weights.hasOffset())
     return;
-  rowSums = createBuffer({maxTiles, rows, blocks * groups}, f32);
-  columnOffsets = createBuffer({blocks, groups, kLanes}, f32);
+  rowSums = createBuffer({maxTiles, rows, blocks * groups},
+                         packing.getZero() ? i32 : f32);
+  if (packing.getHasMin())
+    columnOffsets = createBuffer({blocks, groups, kLanes}, f32);
 }
 
 bool gist::isPackedForAmx(PackingAttr packing) {
@@ -164,9 +166,9 @@ void AmxProduct::emitRowNumbers(Value tile, Value row, Value source,
       return createVpdpbusd(b, b.splat(kLanes, i32, 0), b.splat(kBytes, i8, 1),
                             bytes);
     };
-    store(readScaledSums(b, values, source, block, scale, group, kLanes,
-                         addFours),
-          rowSums, {tile, row, b.mul(block, groups)});
+    store(
+        readRowSums(b, packing, values, source, block, scale, kLanes, addFours),
+        rowSums, {tile, row, b.mul(block, groups)});
     return;
   }
   // A short row is not worth a vector.
@@ -176,10 +178,13 @@ void AmxProduct::emitRowNumbers(Value tile, Value row, Value source,
     Value sum = vector::ReductionOp::create(
         b, vector::CombiningKind::ADD,
         arith::ExtSIOp::create(b, b.vectorOf(group, i32), bytes));
-    Value scaled = b.mul(arith::SIToFPOp::create(b, f32, sum),
-                         vector::ExtractOp::create(b, scale, i / groups));
-    memref::StoreOp::create(b, scaled, rowSums,
-                            ValueRange{tile, row, b.index(i)});
+    if (int64_t zero = packing.getZero())
+      sum = arith::MulIOp::create(b, sum,
+                                  arith::ConstantIntOp::create(b, i32, -zero));
+    else
+      sum = b.mul(arith::SIToFPOp::create(b, f32, sum),
+                  vector::ExtractOp::create(b, scale, i / groups));
+    memref::StoreOp::create(b, sum, rowSums, ValueRange{tile, row, b.index(i)});
   }
 }
 
@@ -211,7 +216,7 @@ void AmxProduct::emitColumns(Value columns) {
       ColumnScales scale = weights.readScales(columns, block, part);
       Values to = {block, b.index(part), b.index(0)};
       store(scale.scale, columnScales, to);
-      if (scale.offset)
+      if (columnOffsets)
         store(scale.offset, columnOffsets, to);
     }
   });
@@ -256,6 +261,9 @@ Values AmxProduct::emitScaled(Value tile, Value block, int64_t slot,
     for (int64_t i = 0; i < rows; ++i) {
       Value row = b.index(i);
       Value sum = load(dots, {b.index(slot), b.index(part), row, zero}, kLanes);
+      if (packing.getZero())
+        sum = arith::AddIOp::create(
+            b, sum, broadcastFrom(rowSums, {tile, row, number}));
       Value scale = b.mul(d, broadcastFrom(rowScales, {tile, row, block}));
       total[i] = b.fma(toFloat(sum), scale, total[i]);
       if (m)

@@ -14,8 +14,11 @@ using Values = TileBuilder::Values;
 
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 
-PackedWeights::PackedWeights(TileBuilder &b, PackingAttr packing, Value weight)
-    : b(b), packing(packing), layout(getPackedLayout(packing)), weight(weight),
+PackedWeights::PackedWeights(TileBuilder &b, QuantizedMatmulOp product,
+                             Instruction instruction)
+    : b(b), format(getFormatInfo(product.getFormat())),
+      instruction(instruction), packing(product.getPackedAttr()),
+      layout(getPackedLayout(packing)), weight(product.getWeight()),
       i8(b.getI8Type()), f32(b.getF32Type()), columns(packing.getColumns()) {}
 
 Values PackedWeights::getPlace(Value group, Value block, int64_t byte) {
@@ -63,8 +66,7 @@ ColumnScales PackedWeights::readScales(Value group, Value block, int64_t part) {
     result.offset = result.offset ? b.fma(result.scale, factor, result.offset)
                                   : b.mul(result.scale, factor);
   }
-  // Signed halves of bytes are used where they are, as 16 times their value.
-  if (packing.getBits() == 4 && packing.getIsSigned())
+  if (areSignedHalves())
     result.scale = b.mul(result.scale, b.splat(columns, f32, 1.0 / 16));
   return result;
 }
@@ -85,7 +87,8 @@ Value PackedWeights::readBits(Value bytes, const BitPlane &plane,
   auto moveUp = [&](int64_t by) -> Value {
     return arith::ShLIOp::create(b, bytes, constant(by));
   };
-  bool isSigned = packing.getIsSigned() && to + bits == packing.getBits();
+  bool isSigned =
+      packing.getIsSigned() && !format.levels && to + bits == packing.getBits();
   if (isSigned && to == 0)
     to = 8 - bits;
   else if (isSigned) {
@@ -131,9 +134,63 @@ Values PackedWeights::readSteps(Value group, Value block, int64_t lanes) {
           readBits(load(plane.byteOf(number)), plane, plane.shiftOf(number));
       value = value ? arith::OrIOp::create(b, value, bits).getResult() : bits;
     }
-    steps.push_back(value);
+    steps.push_back(format.levels ? lookUp(value) : value);
   }
   return steps;
+}
+
+/// The instruction that takes bytes of a table of sixteen by their numbers, for
+/// vectors of `bytes`; none where there may be none.
+static StringRef getLookUp(Instruction instruction, int64_t bytes) {
+  switch (instruction) {
+  case Instruction::Smmla:
+  case Instruction::Sdot:
+    return bytes == 16 ? "llvm.aarch64.neon.tbl1.v16i8" : "";
+  case Instruction::Vpdpbusd:
+  case Instruction::Vpmaddubsw:
+  case Instruction::Tdpbsud:
+    return bytes == 64   ? "llvm.x86.avx512.pshuf.b.512"
+           : bytes == 32 ? "llvm.x86.avx2.pshuf.b"
+                         : "";
+  default:
+    return "";
+  }
+}
+
+Value PackedWeights::lookUp(Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
+  int64_t bytes = type.getNumElements();
+  constexpr int64_t kLevels = 16;
+  assert(format.bits == 4 && "not a table of sixteen");
+  auto level = [&](int64_t number) {
+    return static_cast<int8_t>(format.levels[number] + packing.getZero());
+  };
+  if (StringRef name = getLookUp(instruction, bytes); !name.empty()) {
+    // x86 looks up in each sixteen bytes of a vector on its own.
+    SmallVector<int8_t> table;
+    for (int64_t i = 0; i < bytes; ++i)
+      table.push_back(level(i % kLevels));
+    Value levels = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, ArrayRef(table)));
+    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name),
+                                         ValueRange{levels, numbers})
+        .getResult(0);
+  }
+  // Halves of the table, then quarters and so on, by the bits of numbers.
+  Values left;
+  for (int64_t i = 0; i < kLevels; ++i)
+    left.push_back(b.splat(bytes, i8, level(i)));
+  for (int64_t bit = 1; bit < kLevels; bit *= 2) {
+    Value isSet =
+        b.compare(arith::CmpIPredicate::ne,
+                  arith::AndIOp::create(b, numbers, b.splat(bytes, i8, bit)),
+                  b.splat(bytes, i8, 0));
+    Values next;
+    for (size_t i = 0; i < left.size(); i += 2)
+      next.push_back(arith::SelectOp::create(b, isSet, left[i + 1], left[i]));
+    left = std::move(next);
+  }
+  return left[0];
 }
 
 Value gist::createVpdpbusd(TileBuilder &b, Value sum, Value u, Value x) {
@@ -144,11 +201,12 @@ Value gist::createVpdpbusd(TileBuilder &b, Value sum, Value u, Value x) {
       .getResult(0);
 }
 
-Value gist::readScaledSums(TileBuilder &b, Value values, Value row, Value block,
-                           Value scale, int64_t group, int64_t lanes,
-                           function_ref<Value(Value bytes)> addFours) {
+Value gist::readRowSums(TileBuilder &b, PackingAttr packing, Value values,
+                        Value row, Value block, Value scale, int64_t lanes,
+                        function_ref<Value(Value bytes)> addFours) {
   Values sums;
   Value first = b.mul(block, kBlock);
+  int64_t group = packing.getGroup();
   VectorType bytes = b.vectorOf(4 * lanes, b.getI8Type());
   for (int64_t i = 0; i < group / 4; ++i) {
     Value column = b.add(first, i * 4 * lanes);
@@ -169,6 +227,9 @@ Value gist::readScaledSums(TileBuilder &b, Value values, Value row, Value block,
                                 b.shuffle(sums[i], sums[i + 1], odd)));
     sums = std::move(next);
   }
+  if (int64_t zero = packing.getZero())
+    return arith::MulIOp::create(b, sums[0],
+                                 b.splat(lanes, b.getI32Type(), -zero));
   Value numbers =
       arith::SIToFPOp::create(b, b.vectorOf(lanes, b.getF32Type()), sums[0]);
   return b.mul(numbers, b.shuffle(scale, scale, repeated));

@@ -10,6 +10,7 @@
 
 #include "dialect/Formats.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 
 namespace gist {
@@ -24,7 +25,8 @@ struct ColumnScales {
 /// columns and block by block.
 class PackedWeights {
 public:
-  PackedWeights(TileBuilder &b, PackingAttr packing, mlir::Value weight);
+  PackedWeights(TileBuilder &b, QuantizedMatmulOp product,
+                Instruction instruction);
 
   /// Whether products need the sums of rows as well.
   bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
@@ -40,8 +42,17 @@ private:
   mlir::Value readNumbers(mlir::Value group, mlir::Value block, int64_t byte,
                           int64_t sharedByte);
   mlir::Value readBits(mlir::Value bytes, const BitPlane &plane, int64_t shift);
+  /// What levels of these numbers stand for, as bytes.
+  mlir::Value lookUp(mlir::Value numbers);
+  /// Whether values are halves of bytes with signs, which are used where they
+  /// are, as 16 times their value.
+  bool areSignedHalves() const {
+    return packing.getBits() == 4 && packing.getIsSigned() && !format.levels;
+  }
 
   TileBuilder &b;
+  const FormatInfo &format;
+  Instruction instruction;
   PackingAttr packing;
   PackedLayout layout;
   mlir::Value weight;
@@ -53,13 +64,16 @@ private:
 mlir::Value createVpdpbusd(TileBuilder &b, mlir::Value sum, mlir::Value u,
                            mlir::Value x);
 
-/// The sums of `lanes` groups of a row's values from `block` on, times the
-/// scales of their blocks. `addFours` gives a vector of bytes as sums of four.
+/// What `lanes` groups of a row's values from `block` on add to every column.
+/// Where weights have a zero point, an i32 that is added to the integers of the
+/// group: their sum, times what stored weights are too large. Else an f32 that
+/// the minima of columns multiply: their sum, times the scale of the block.
+/// `addFours` gives a vector of bytes as sums of four.
 mlir::Value
-readScaledSums(TileBuilder &b, mlir::Value values, mlir::Value row,
-               mlir::Value block, mlir::Value scale, int64_t group,
-               int64_t lanes,
-               llvm::function_ref<mlir::Value(mlir::Value bytes)> addFours);
+readRowSums(TileBuilder &b, PackingAttr packing, mlir::Value values,
+            mlir::Value row, mlir::Value block, mlir::Value scale,
+            int64_t lanes,
+            llvm::function_ref<mlir::Value(mlir::Value bytes)> addFours);
 
 } // namespace gist
 

@@ -14,7 +14,8 @@
 // where only packings with minima or a zero point have the second line. Three
 // ways: pairs of rows and columns, or tiles of 16 (AmxMatmul.cpp), where an
 // instruction multiplies those and there are many rows; else a column per lane,
-// rows `registers` at a time and the rest one by one.
+// rows `registers` at a time and then the rest at once. Weights are unpacked
+// once for these rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +44,8 @@ public:
           int64_t prefetch)
       : b(b), packing(op.getPackedAttr()), tile(tile), values(op.getValues()),
         scales(op.getScales()), weight(op.getWeight()),
-        packedWeights(b, packing, weight), i8(b.getI8Type()),
+        packedWeights(b, op, tile.getInstruction()),
+        valueBits(getFormatInfo(op.getFormat()).valueBits()), i8(b.getI8Type()),
         i32(b.getI32Type()), f32(b.getF32Type()),
         blocks(op.getScales().getType().getDimSize(1)),
         groups(kBlock / packing.getGroup()), columns(packing.getColumns()),
@@ -81,14 +83,25 @@ private:
   /// writes.
   Value getRow(Value tile, int64_t row);
 
-  Value emitRows(Value first, int64_t rows, Value result);
-  Value emitSums(Value first, int64_t rows);
-  Value emitSumsByLanes(Value first, int64_t rows);
-  Value emitLanes(Value sums, Value group, Value first, int64_t rows,
-                  Value result);
+  Value emitAllRows(Value result);
+  Values getRows(Value first, int64_t count);
+  Value emitRows(const Values &rows, Value result);
+  Value emitSums(const Values &rows);
+  Value emitSumsByLanes(const Values &rows);
+  Value emitLanes(Value sums, Value group, int64_t firstColumn, int64_t width,
+                  const Values &rows, Value result);
+  Values emitDots(ArrayRef<Value> rows, int64_t width, Value block,
+                  int64_t part, ArrayRef<Value> u, ArrayRef<Value> starts);
+  void addGroup(MutableArrayRef<Value> total, ArrayRef<Value> rows,
+                int64_t width, Value block, int64_t part, ArrayRef<Value> u,
+                const ColumnScales &scale, ArrayRef<Value> sums);
   void emitPrefetch(Value group, Value block);
 
   Value readSum(Value row, Value block, int64_t group);
+  /// Where sums of `rows` rows go, [row][block, group].
+  Value createSums(int64_t rows) {
+    return b.empty({rows, blocks * groups}, packing.getZero() ? i32 : f32);
+  }
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
   Value dotFour(Value sum, Value u, Value x);
   Value createPairs(Value u, Value x);
@@ -104,6 +117,7 @@ private:
   Value values, scales, weight;
   Value weightBuffer; ///< only where it is fetched ahead
   PackedWeights packedWeights;
+  int64_t valueBits;
   Type i8, i32, f32;
   int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
   int64_t prefetch; ///< blocks; 0: none
@@ -126,13 +140,17 @@ Value Product::readRow(Value row, Value block, int64_t step, int64_t lanes) {
   return b.bitcast(b.broadcast(scalar, lanes / depth), i8);
 }
 
-/// The sum of a row's values in a group of a block, times their scale.
+/// What the values of a row in a group of a block add to every column, see
+/// readRowSums.
 Value Product::readSum(Value row, Value block, int64_t group) {
   int64_t length = packing.getGroup();
   Value column = b.add(b.mul(block, kBlock), group * length);
   Value bytes = b.read(values, {row, column}, b.vectorOf(length, i8));
   Value wide = arith::ExtSIOp::create(b, b.vectorOf(length, i32), bytes);
   Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, wide);
+  if (int64_t zero = packing.getZero())
+    return arith::MulIOp::create(b, sum,
+                                 arith::ConstantIntOp::create(b, i32, -zero));
   Value scale = b.readScalar(scales, {row, block});
   return b.mul(arith::SIToFPOp::create(b, f32, sum), scale);
 }
@@ -399,9 +417,9 @@ Value Product::addPairs(Value a, Value c) {
 Value Product::dotPairs(ArrayRef<Value> u, ArrayRef<Value> x) {
   int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
   VectorType words = b.vectorOf(bytes / 2, b.getI16Type());
-  if (packing.getBits() < 8) {
+  if (valueBits < 8) {
     // The largest sum of a pair; vpmaddubsw saturates beyond 16 bits.
-    int64_t ofPair = 2 * 128 * ((1 << packing.getBits()) - 1);
+    int64_t ofPair = 2 * 128 * ((1 << valueBits) - 1);
     size_t together = std::numeric_limits<int16_t>::max() / ofPair;
     Value ones = b.splat(bytes / 2, b.getI16Type(), 1), total;
     auto add = [&](Value a, Value c) {
@@ -438,9 +456,10 @@ Value Product::dotPairs(ArrayRef<Value> u, ArrayRef<Value> x) {
 Values Product::dotGroup(Value row, Value block, int64_t firstStep,
                          ArrayRef<Value> u) {
   int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
-  int64_t vectors = columns * packing.getDepth() / bytes;
+  int64_t steps = packing.getGroup() / packing.getDepth();
+  int64_t vectors = u.size() / steps;
   Values x, products;
-  for (size_t step = 0; step < u.size() / vectors; ++step)
+  for (int64_t step = 0; step < steps; ++step)
     x.push_back(readRow(row, block, firstStep + step, bytes));
   for (int64_t i = 0; i < vectors; ++i) {
     Values column;
@@ -478,9 +497,9 @@ Value Product::joinLanes(Values products) {
   return lanes;
 }
 
-/// The scaled sums of rows as emitSums gives them, a vector of groups at a
-/// time; the last one overlaps the one before.
-Value Product::emitSumsByLanes(Value first, int64_t rows) {
+/// The sums of rows as emitSums gives them, a vector of groups at a time; the
+/// last one overlaps the one before.
+Value Product::emitSumsByLanes(const Values &rows) {
   int64_t lanes = tile.getLanes(), length = lanes / groups;
   Value ones = b.splat(4 * lanes, i8, 1);
   auto addFours = [&](Value bytes) {
@@ -491,41 +510,39 @@ Value Product::emitSumsByLanes(Value first, int64_t rows) {
   };
   return b.loop(
       b.index(0), b.index(llvm::divideCeil(blocks, length)), 1,
-      b.empty({rows, blocks * groups}, f32),
-      [&](Value part, ValueRange carried) {
+      createSums(rows.size()), [&](Value part, ValueRange carried) {
         Value sums = carried[0];
         Value block = arith::MinSIOp::create(b, b.mul(part, length),
                                              b.index(blocks - length));
-        for (int64_t row = 0; row < rows; ++row) {
-          Value source = b.add(first, row);
-          Value scale =
-              b.read(scales, {source, block}, b.vectorOf(length, f32));
-          sums = b.write(readScaledSums(b, values, source, block, scale,
-                                        packing.getGroup(), lanes, addFours),
-                         sums, {b.index(row), b.mul(block, groups)});
+        for (auto [i, row] : llvm::enumerate(rows)) {
+          Value scale = b.read(scales, {row, block}, b.vectorOf(length, f32));
+          Value sum = readRowSums(b, packing, values, row, block, scale, lanes,
+                                  addFours);
+          sums =
+              b.write(sum, sums,
+                      {b.index(static_cast<int64_t>(i)), b.mul(block, groups)});
         }
         return Values{sums};
       })[0];
 }
 
-/// The scaled sums of rows, f32 [row][block][group].
-Value Product::emitSums(Value first, int64_t rows) {
+/// What rows add to every column of a group, [row][block, group].
+Value Product::emitSums(const Values &rows) {
   Instruction instruction = tile.getInstruction();
   if ((instruction == Instruction::Vpdpbusd ||
        instruction == Instruction::Vpmaddubsw) &&
       tile.getLanes() >= 8 && blocks * groups >= tile.getLanes())
-    return emitSumsByLanes(first, rows);
-  return b.loop(
-      b.index(0), b.index(blocks), 1, b.empty({rows, blocks * groups}, f32),
-      [&](Value block, ValueRange carried) {
-        Value sums = carried[0];
-        for (int64_t row = 0; row < rows; ++row)
-          for (int64_t g = 0; g < groups; ++g)
-            sums =
-                b.writeScalar(readSum(b.add(first, row), block, g), sums,
-                              {b.index(row), b.add(b.mul(block, groups), g)});
-        return Values{sums};
-      })[0];
+    return emitSumsByLanes(rows);
+  return b.loop(b.index(0), b.index(blocks), 1, createSums(rows.size()),
+                [&](Value block, ValueRange carried) {
+                  Value sums = carried[0];
+                  for (auto [i, row] : llvm::enumerate(rows))
+                    for (int64_t g = 0; g < groups; ++g)
+                      sums = b.writeScalar(readSum(row, block, g), sums,
+                                           {b.index(static_cast<int64_t>(i)),
+                                            b.add(b.mul(block, groups), g)});
+                  return Values{sums};
+                })[0];
 }
 
 /// Asks for the bytes that are `prefetch` blocks further on. Past the last
@@ -541,68 +558,162 @@ void Product::emitPrefetch(Value group, Value block) {
         /*isWrite=*/false, kMostLocal, /*isDataCache=*/true);
 }
 
-Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
-                         Value result) {
+/// The integers of some rows in a group of a block, a lane for each of `width`
+/// columns, from the steps `u` of the block and what each row starts with. Rows
+/// take turns, so that their sums do not wait for one another.
+Values Product::emitDots(ArrayRef<Value> rows, int64_t width, Value block,
+                         int64_t part, ArrayRef<Value> u,
+                         ArrayRef<Value> starts) {
+  int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
+  int64_t vectors = width * packing.getDepth() / bytes;
+  int64_t steps = packing.getGroup() / packing.getDepth(), first = part * steps;
+  SmallVector<Values> products;
+  for (auto [row, start] : llvm::zip_equal(rows, starts)) {
+    if (tile.getInstruction() == Instruction::Vpmaddubsw) {
+      products.push_back(dotGroup(row, block, first,
+                                  u.slice(first * vectors, steps * vectors)));
+      continue;
+    }
+    products.emplace_back(vectors, b.splat(bytes / 4, i32, 0));
+    if (start)
+      products.back()[0] = start;
+  }
+  if (tile.getInstruction() != Instruction::Vpmaddubsw)
+    for (int64_t step = first; step < first + steps; ++step)
+      for (auto [row, sums] : llvm::zip_equal(rows, products)) {
+        Value x = readRow(row, block, step, bytes);
+        for (int64_t i = 0; i < vectors; ++i)
+          sums[i] = dotFour(sums[i], u[step * vectors + i], x);
+      }
+  return llvm::map_to_vector(products,
+                             [&](Values &sums) { return joinLanes(sums); });
+}
+
+/// Adds group `part` of a block to the sums of some rows. `sums` is what each
+/// row adds to every column, if anything.
+void Product::addGroup(MutableArrayRef<Value> total, ArrayRef<Value> rows,
+                       int64_t width, Value block, int64_t part,
+                       ArrayRef<Value> u, const ColumnScales &scale,
+                       ArrayRef<Value> sums) {
+  // Where a column has one lane, integers begin with what the zero point takes
+  // away.
+  bool isLane = tile.getInstruction() == Instruction::Vpdpbusd &&
+                cast<VectorType>(u[0].getType()).getNumElements() == 4 * width;
+  bool hasZero = packing.getZero() != 0;
+  Values starts(rows.size());
+  if (hasZero && isLane)
+    starts = Values(sums);
+  Values dots = emitDots(rows, width, block, part, u, starts);
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    if (hasZero && !isLane)
+      dots[i] = arith::AddIOp::create(b, dots[i], sums[i]);
+    Value d = b.mul(scale.scale,
+                    b.broadcast(b.readScalar(scales, {row, block}), width));
+    total[i] = b.fma(toFloat(dots[i]), d, total[i]);
+    if (packing.getHasMin())
+      total[i] = b.fma(sums[i], scale.offset, total[i]);
+  }
+}
+
+/// `width` columns of a group, from `firstColumn` on.
+Value Product::emitLanes(Value sums, Value group, int64_t firstColumn,
+                         int64_t width, const Values &rows, Value result) {
   int64_t depth = packing.getDepth();
-  int64_t stepBytes = columns * depth;
-  int64_t bytes = std::min(stepBytes, 4 * tile.getLanes());
-  int64_t vectors = stepBytes / bytes;
-  int64_t stepsPerGroup = packing.getGroup() / depth;
-  Values inits(rows, b.splat(columns, f32, 0));
+  int64_t bytes = std::min(width * depth, 4 * tile.getLanes());
+  auto cut = [&](Value ofColumns) {
+    return ofColumns && width < columns ? b.slice(ofColumns, firstColumn, width)
+                                        : ofColumns;
+  };
+  // A chain of sums alone would wait for itself.
+  size_t together = tile.getInstruction() == Instruction::Vpdpbusd ? 4 : 1;
+  Values inits(rows.size(), b.splat(width, f32, 0));
   Values total = b.loop(
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values total(carried);
-        if (weightBuffer && rows == 1)
+        if (weightBuffer)
           emitPrefetch(group, block);
-        Values u = packedWeights.readSteps(group, block, bytes);
+        // Those of other columns are not used, and thus not read.
+        Values u;
+        for (auto [i, step] :
+             llvm::enumerate(packedWeights.readSteps(group, block, bytes)))
+          if (int64_t column = i * bytes / depth % columns;
+              column >= firstColumn && column < firstColumn + width)
+            u.push_back(step);
         for (int64_t part = 0; part < groups; ++part) {
           ColumnScales scale = packedWeights.readScales(group, block, part);
-          for (int64_t row = 0; row < rows; ++row) {
-            Value at = b.add(first, row);
-            Values products(vectors, b.splat(bytes / 4, i32, 0));
-            if (tile.getInstruction() == Instruction::Vpmaddubsw) {
-              products =
-                  dotGroup(at, block, part * stepsPerGroup,
-                           ArrayRef(u).slice(part * stepsPerGroup * vectors,
-                                             stepsPerGroup * vectors));
-            } else {
-              for (int64_t step = part * stepsPerGroup;
-                   step < (part + 1) * stepsPerGroup; ++step) {
-                Value x = readRow(at, block, step, bytes);
-                for (int64_t i = 0; i < vectors; ++i)
-                  products[i] = dotFour(products[i], u[step * vectors + i], x);
-              }
-            }
-            Value d =
-                b.mul(scale.scale,
-                      b.broadcast(b.readScalar(scales, {at, block}), columns));
-            total[row] = b.fma(toFloat(joinLanes(products)), d, total[row]);
-            if (!scale.offset)
-              continue;
-            Value sum = b.readScalar(
-                sums, {b.index(row), b.add(b.mul(block, groups), part)});
-            total[row] =
-                b.fma(b.broadcast(sum, columns), scale.offset, total[row]);
+          scale.scale = cut(scale.scale), scale.offset = cut(scale.offset);
+          Value number = b.add(b.mul(block, groups), part);
+          for (size_t first = 0; first < rows.size(); first += together) {
+            auto some = ArrayRef(rows).slice(first).take_front(together);
+            Values ofRows(some.size());
+            for (size_t i = 0; sums && i < some.size(); ++i)
+              ofRows[i] = b.broadcast(
+                  b.readScalar(
+                      sums, {b.index(static_cast<int64_t>(first + i)), number}),
+                  width);
+            addGroup(MutableArrayRef(total).slice(first, some.size()), some,
+                     width, block, part, u, scale, ofRows);
           }
         }
         return total;
       });
-  Value column = b.mul(group, columns);
-  for (int64_t row = 0; row < rows; ++row)
-    result =
-        b.write(total[row], result, {b.add(first, row), column}, !isPadded);
+  Value column = b.add(b.mul(group, columns), firstColumn);
+  for (auto [row, sum] : llvm::zip_equal(rows, total))
+    result = b.write(sum, result, {row, column}, !isPadded);
   return result;
 }
 
-/// Rows [first, first + rows), all columns.
-Value Product::emitRows(Value first, int64_t rows, Value result) {
-  Value sums = hasOffset() ? emitSums(first, rows) : Value();
+/// These rows, all columns. One row takes all columns of a group at once,
+/// because that reads memory in order; several take as many as there are
+/// registers for.
+Value Product::emitRows(const Values &rows, Value result) {
+  Value sums = hasOffset() ? emitSums(rows) : Value();
+  int64_t width =
+      rows.size() > 1 && columns % columnsOfTile == 0 ? columnsOfTile : columns;
   return b.loop(b.index(0), b.size(weight, 0), 1, result,
                 [&](Value group, ValueRange carried) {
-                  return Values{
-                      emitLanes(sums, group, first, rows, carried[0])};
+                  Value result = carried[0];
+                  for (int64_t at = 0; at < columns; at += width)
+                    result = emitLanes(sums, group, at, width, rows, result);
+                  return Values{result};
                 })[0];
+}
+
+/// `count` rows from `first` on; those past the last row are the last row.
+Values Product::getRows(Value first, int64_t count) {
+  Value last = b.add(b.size(values, 0), -1);
+  Values rows = {first};
+  while (static_cast<int64_t>(rows.size()) < count)
+    rows.push_back(arith::MinSIOp::create(
+        b, b.add(first, static_cast<int64_t>(rows.size())), last));
+  return rows;
+}
+
+/// As many rows as registers have room for at once, then the rest: the least of
+/// a half, a quarter and so on that is enough. More than a half counts as all.
+Value Product::emitAllRows(Value result) {
+  Value rows = b.size(values, 0);
+  if (isConstantIntValue(rows, 1))
+    return emitRows({b.index(0)}, result);
+  Value whole = b.roundDown(b.add(rows, (rowsOfTile - 1) / 2), rowsOfTile);
+  result =
+      b.loop(b.index(0), whole, rowsOfTile, result,
+             [&](Value first, ValueRange carried) {
+               return Values{emitRows(getRows(first, rowsOfTile), carried[0])};
+             })[0];
+  Value rest = b.sub(rows, whole);
+  for (int64_t count = rowsOfTile / 2; count > 0; count /= 2) {
+    Value isRight = arith::AndIOp::create(
+        b, b.compare(arith::CmpIPredicate::sgt, rest, b.index(count / 2)),
+        b.compare(arith::CmpIPredicate::sle, rest, b.index(count)));
+    result =
+        b.loop(b.index(0), b.select(isRight, b.index(1), b.index(0)), 1, result,
+               [&](Value, ValueRange carried) {
+                 return Values{emitRows(getRows(whole, count), carried[0])};
+               })[0];
+  }
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -610,27 +721,18 @@ Value Product::emitRows(Value first, int64_t rows, Value result) {
 //===----------------------------------------------------------------------===//
 
 Value Product::emit(Value result) {
-  Value rows = b.size(values, 0), whole = b.index(0);
   if (prefetch > 0)
     weightBuffer = BufferBuilder(b.getLoc(), b).toBuffer(weight);
   // One row alone would fill half of each pair, and packing would not pay. Both
   // ways add the same numbers in the same order.
+  Value rows = b.size(values, 0);
   if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
       !isConstantIntValue(rows, 1))
     return b.choose(
         b.compare(arith::CmpIPredicate::eq, rows, b.index(1)), result,
-        [&](Value result) { return emitRows(b.index(0), 1, result); },
+        [&](Value result) { return emitRows({b.index(0)}, result); },
         [&](Value result) { return emitAllPairs(result); });
-  if (rowsOfTile > 1) {
-    whole = b.roundDown(rows, rowsOfTile);
-    result = b.loop(b.index(0), whole, rowsOfTile, result,
-                    [&](Value first, ValueRange carried) {
-                      return Values{emitRows(first, rowsOfTile, carried[0])};
-                    })[0];
-  }
-  return b.loop(whole, rows, 1, result, [&](Value row, ValueRange carried) {
-    return Values{emitRows(row, 1, carried[0])};
-  })[0];
+  return emitAllRows(result);
 }
 
 LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,

@@ -20,12 +20,15 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// The product of a kernel that is one product by matrix instructions, or null.
-static linalg::LinalgOp getProduct(func::FuncOp kernel) {
-  if (!kernel->getAttrOfType<GpuProductAttr>(kTileAttr) ||
-      getKernelKind(kernel) != KernelKind::Matmul)
-    return {};
-  return getGpuMatmul(kernel);
+/// Cuts the product of a kernel that is one product by matrix instructions.
+static LogicalResult cutProduct(func::FuncOp kernel, const GpuInfo &gpu) {
+  auto tile = kernel->getAttrOfType<GpuProductAttr>(kTileAttr);
+  if (!tile || getKernelKind(kernel) != KernelKind::Matmul)
+    return success();
+  if (auto product = findRoot<IntegerMatmulOp>(kernel))
+    return tileProduct(product, tile, gpu);
+  linalg::LinalgOp product = getGpuMatmul(kernel);
+  return product ? LogicalResult(tileProduct(product, tile, gpu)) : success();
 }
 
 namespace {
@@ -40,13 +43,7 @@ struct GpuTileProductsPass final
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
-      if (failed(verifyKernelBody(kernel)))
-        return signalPassFailure();
-      linalg::LinalgOp product = getProduct(kernel);
-      if (!product)
-        continue;
-      auto tile = kernel->getAttrOfType<GpuProductAttr>(kTileAttr);
-      if (failed(tileProduct(product, tile, *gpu)))
+      if (failed(verifyKernelBody(kernel)) || failed(cutProduct(kernel, *gpu)))
         return signalPassFailure();
     }
   }

@@ -7,8 +7,10 @@
 // CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist<block_format q4_1>, gist.packing = #gist.packing<columns = 8, depth = 8,{{.+}}>} : tensor<2x2x160xi8>
 // CHECK-NOT:     gist.weight "w" : tensor<12x2x20xi8>
 // CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]] format q4_1 packed <columns = 8, depth = 8,
+// On x86-64 groups of 16 for AVX2 as for AVX-512, so that a module for both has the
+// weight once: 16 * 20 bytes.
 // X86-LABEL: func @linear
-// X86:         gist.weight "w" {{.+}} : tensor<2x2x160xi8>
+// X86:         gist.weight "w" {{.+}} : tensor<1x2x320xi8>
 func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> {
   %w = gist.weight "w" : tensor<12x2x20xi8>
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -59,8 +61,8 @@ func.func @lookup(%t: tensor<?xi32>, %q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -
 // CHECK:         gist.weight "a" {{{.*}}bits = 5,{{.*}}is_signed = true,{{.*}}} : tensor<1x2x176xi8>
 // CHECK:         gist.weight "b" {{{.*}}bits = 5,{{.*}}is_signed = false,{{.*}}} : tensor<1x2x192xi8>
 // X86-LABEL: func @five
-// X86:         gist.weight "a" {{{.*}}bits = 5,{{.*}}zero = 16, is_signed = false,{{.*}}} : tensor<1x2x176xi8>
-// X86:         gist.weight "b" {{{.*}}bits = 5,{{.*}}} : tensor<1x2x192xi8>
+// X86:         gist.weight "a" {{{.*}}bits = 5,{{.*}}zero = 16, is_signed = false,{{.*}}} : tensor<1x2x352xi8>
+// X86:         gist.weight "b" {{{.*}}bits = 5,{{.*}}} : tensor<1x2x384xi8>
 func.func @five(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   %a = gist.weight "a" : tensor<8x2x22xi8>
   %b = gist.weight "b" : tensor<8x2x24xi8>

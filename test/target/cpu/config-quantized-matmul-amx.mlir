@@ -6,7 +6,7 @@
 // CHECK-NOT:     gist.prefetch
 // CHECK-SAME:    gist.tile = #gist.cpu_product<rows = 64, columns = 192, registers = [16, 16], lanes = 16, instruction = tdpbsud>
 // VNNI-LABEL:  func private @many
-// VNNI-SAME:     gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [4, 16], lanes = 16, instruction = vpdpbusd>
+// VNNI-SAME:     gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [8, 16], lanes = 16, instruction = vpdpbusd>
 func.func private @many(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<12x18x320xi8>,
     %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -21,7 +21,7 @@ func.func private @many(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<1
 // are fetched ahead.
 // CHECK-LABEL: func private @one
 // CHECK-SAME:    gist.prefetch = 6 : i64
-// CHECK-SAME:    columns = 32, registers = [4, 16], lanes = 16, instruction = vpdpbusd>
+// CHECK-SAME:    columns = 32, registers = [8, 16], lanes = 16, instruction = vpdpbusd>
 func.func private @one(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<12x18x320xi8>,
     %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1

@@ -21,6 +21,29 @@ func.func private @four(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<24x
 
 // -----
 
+// Weights packed 16 columns wide: two rows take eight columns at a time, as many as
+// there are registers for, so the eight products of a row come four times.
+// CHECK-LABEL: wide:
+// CHECK-COUNT-8: vpmaddubsw {{.*}}%ymm
+// CHECK:         vpmaddwd {{.*}}%ymm
+// CHECK-COUNT-8: vpmaddubsw {{.*}}%ymm
+// CHECK:         vpmaddwd {{.*}}%ymm
+// CHECK-COUNT-8: vpmaddubsw {{.*}}%ymm
+// CHECK:         vpmaddwd {{.*}}%ymm
+// CHECK-COUNT-8: vpmaddubsw {{.*}}%ymm
+// CHECK:         vpmaddwd {{.*}}%ymm
+// CHECK-NOT:     vpmulld
+// CHECK:         .size wide
+func.func private @wide(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<12x3x320xi8>,
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 16, depth = 4, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<?x96xi8>, tensor<?x3xf32>, tensor<12x3x320xi8> -> tensor<?x192xf32>
+  return %y : tensor<?x192xf32>
+}
+
+// -----
+
 // Sums of five bits fit 16 for four products.
 // CHECK-LABEL: five:
 // CHECK-COUNT-2: vpmaddwd {{.*}}%ymm

@@ -1,12 +1,12 @@
 // RUN: gist-opt %s -gist-tile="triple=x86_64-linux-gnu cpu=icelake-server" -gist-cpu \
 // RUN:   -gist-write-cpu-code=assembly -o /dev/null | FileCheck %s
 
-// Sixteen columns in the lanes of a vector: 8 steps of 4 for each of 4 rows,
-// then 8 for one row alone. Numbers of the rows are broadcast; sums of rows, which
-// the minima need, are products with ones and are not.
+// Sixteen columns in the lanes of a vector: 8 steps of 4 for each row. Eight rows
+// at once, and code for a rest of 4, 2 and 1: (8 + 4 + 2 + 1) * 8 products. Numbers
+// of the rows are broadcast; sums of rows, which the minima need, are products with
+// ones and are not.
 // CHECK-LABEL: matmul:
-// CHECK-COUNT-32: vpdpbusd {{.*}}{1to16}{{.*}}%zmm
-// CHECK-COUNT-8: vpdpbusd {{.*}}{1to16}{{.*}}%zmm
+// CHECK-COUNT-120: vpdpbusd {{.*}}{1to16}{{.*}}%zmm
 // CHECK-NOT: vpdpbusd {{.*}}{1to16}
 // CHECK: .size matmul
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<12x18x320xi8>,

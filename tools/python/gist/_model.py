@@ -86,18 +86,24 @@ class Model:
 
     @named_options(SessionOptions, SESSION_DEFAULTS)
     def session(
-        self, *, draft: Literal["lookup"] | Model | None = None, **options: Unpack[SessionOptions]
+        self,
+        *,
+        draft: Literal["lookup"] | Model | None = None,
+        adapter: str = "",
+        **options: Unpack[SessionOptions],
     ) -> Session:
-        """Opens a session.
+        """Opens a session, with an adapter of the module or with none.
 
         With `draft`, tokens are guessed and the same answers come faster: by
-        "lookup" in the text so far, or by a smaller model with the same tokenizer.
+        "lookup" in the text so far, or by a smaller model with the same tokenizer,
+        or by the same one with a plan.
         """
         check_names(options, SESSION_DEFAULTS)
         values = {**SESSION_DEFAULTS, **options}
         values["device"] = values["device"] or self._default_device()
         values["library"] = to_path(values["library"])
         session = _runtime.open_session(self._native, *values.values())
+        session.set_adapter(adapter.encode())
         if draft is not None:
             if draft != "lookup" and not isinstance(draft, Model):
                 raise TypeError(f"expected draft to be 'lookup' or a Model, got {draft!r}")

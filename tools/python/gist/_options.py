@@ -147,11 +147,11 @@ def named_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Func
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
         plain = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        # As written: Python keeps a ForwardRef of it, which `help` would print.
+        types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in options.__annotations__.items()}
         named = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=options.__annotations__[name]
-            )
-            for name in options.__annotations__
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind)
+            for name, kind in types.items()
         ]
         function.__signature__ = signature.replace(parameters=plain + named)  # type: ignore[attr-defined]
         return function

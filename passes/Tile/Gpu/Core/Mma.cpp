@@ -138,8 +138,10 @@ VectorType Mma::getFragmentType() const {
 }
 
 VectorType Mma::getAccumulatorType() const {
-  return VectorType::get(rows() * columns() / waveSize(),
-                         Float32Type::get(element.getContext()));
+  MLIRContext *context = element.getContext();
+  Type number = element.isInteger() ? Type(IntegerType::get(context, 32))
+                                    : Type(Float32Type::get(context));
+  return VectorType::get(rows() * columns() / waveSize(), number);
 }
 
 Value Mma::makeAccumulator(ImplicitLocOpBuilder &b) const {

@@ -78,7 +78,7 @@ public:
 
   int64_t rows() const { return shape.rows; }
   int64_t columns() const { return shape.columns; }
-  /// 16 for 32x32x8 and 16x8x16, 32 for 16x16x16 and 32x32x16.
+  /// 16 for 32x32x8 and 16x8x16, 32 for 16x16x16 and 32x32x16; i8: twice that.
   int64_t depth() const { return shape.depth; }
   int64_t waveSize() const { return isNvidia() ? 32 : 64; }
   /// Instructions that one multiply() is.
@@ -88,7 +88,7 @@ public:
 
   mlir::VectorType getFragmentType() const;
   mlir::VectorType getAccumulatorType() const;
-  /// An accumulator of zeros.
+  /// An accumulator of zeros: of f32, or for i8 of i32.
   mlir::Value makeAccumulator(mlir::ImplicitLocOpBuilder &b) const;
 
   /// The fragment at rows [row, row + rows()) and [k, k + depth()) of a tile

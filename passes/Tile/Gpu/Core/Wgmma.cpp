@@ -19,19 +19,26 @@ static constexpr int64_t kRowBytes = 128;
 
 Wgmma::Wgmma(GpuBuilder &b, Type element, int64_t columns)
     : b(b), element(element), sumColumns(columns),
-      sumType(LLVM::LLVMStructType::getLiteral(
-          b.getContext(), SmallVector<Type>(getNumbers(), b.getF32Type()))) {}
+      number(element.isInteger() ? Type(b.getI32Type())
+                                 : Type(b.getF32Type())) {}
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-Value Wgmma::makeZero() {
-  return makeSum(SmallVector<Value>(getNumbers(), b.f32(0)));
+static LLVM::LLVMStructType getSumType(Type number, int64_t count) {
+  return LLVM::LLVMStructType::getLiteral(number.getContext(),
+                                          SmallVector<Type>(count, number));
+}
+
+Value Wgmma::makeZero(Type of) {
+  Value zero = b.constant(of ? of : number, 0);
+  return makeSum(SmallVector<Value>(getNumbers(), zero));
 }
 
 Value Wgmma::makeSum(ValueRange numbers) {
-  Value sum = LLVM::UndefOp::create(b, sumType);
+  Value sum =
+      LLVM::UndefOp::create(b, getSumType(numbers[0].getType(), getNumbers()));
   for (auto [i, number] : llvm::enumerate(numbers))
     sum = LLVM::InsertValueOp::create(b, sum, number, i);
   return sum;
@@ -43,7 +50,8 @@ Value Wgmma::getNumber(Value sum, int64_t i) {
 
 Value Wgmma::getDescriptor(const SharedTile &tile, Value stage, Value row,
                            int64_t next) {
-  assert(tile.getColumns() == kTileDepth && "expects rows of 128 bytes");
+  assert(tile.getColumns() * element.getIntOrFloatBitWidth() == kRowBytes * 8 &&
+         "expects rows of 128 bytes");
   // Fields of a descriptor: the address in bits 0 to 13, the distance of
   // columns from bit 16 on, that of groups of eight rows from bit 32 on, and
   // the swizzle in bits 62 and 63. A shift by 62 says 128 bytes.
@@ -68,7 +76,8 @@ Value Wgmma::advance(Value descriptor, int64_t rows, int64_t k) {
   // A k inside of a row needs no exclusive or: the matrix unit applies the
   // swizzle to the address that it has computed. `rows` must be a multiple of
   // 8, or the swizzle would begin elsewhere.
-  int64_t units = (rows * kRowBytes + k * 2) / kUnit;
+  int64_t bytes = k * element.getIntOrFloatBitWidth() / 8;
+  int64_t units = (rows * kRowBytes + bytes) / kUnit;
   return b.createOrFold<arith::AddIOp>(
       descriptor, arith::ConstantIntOp::create(b, b.getI64Type(), units));
 }
@@ -107,13 +116,19 @@ void Wgmma::fence() { NVVM::WgmmaFenceAlignedOp::create(b); }
 
 Value Wgmma::multiply(Value rows, Value columns, Value sum) {
   MLIRContext *context = b.getContext();
-  auto type = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  using Types = NVVM::WGMMATypes;
+  Types type = element.isInteger() ? Types::s8
+               : element.isBF16()  ? Types::bf16
+                                   : Types::f16;
+  auto scale = sum ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
+  if (!sum)
+    sum = LLVM::UndefOp::create(b, getSumType(number, getNumbers()));
   return NVVM::WgmmaMmaAsyncOp::create(
-      b, sumType, sum, rows, columns,
-      NVVM::MMAShapeAttr::get(context, kRows, sumColumns, kDepth), type, type,
-      NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
-      NVVM::WGMMAScaleIn::one, NVVM::MMALayout::row, NVVM::MMALayout::col,
-      NVVM::MMAIntOverflowAttr());
+      b, sum.getType(), sum, rows, columns,
+      NVVM::MMAShapeAttr::get(context, kRows, sumColumns, getDepth()), type,
+      type, element.isInteger() ? Types::s32 : Types::f32, scale,
+      NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one, NVVM::MMALayout::row,
+      NVVM::MMALayout::col, NVVM::MMAIntOverflowAttr());
 }
 
 void Wgmma::commit() { NVVM::WgmmaGroupSyncAlignedOp::create(b); }

@@ -36,23 +36,31 @@ public:
   using Values = GpuBuilder::Values;
 
   static constexpr int64_t kWarps = 4, kRows = 64, kColumns = 128, kDepth = 16;
+  /// Bytes of k that an instruction multiplies: kDepth of 16 bits.
+  static constexpr int64_t kDepthBytes = 32;
   /// Threads that have an accumulator.
   static constexpr int64_t kThreads = 128;
   /// Numbers in one lane of a sum of kColumns.
   static constexpr int64_t kNumbers = kRows * kColumns / kThreads;
   /// Columns that an accumulator can have.
   static constexpr int64_t kMaxColumns = 256;
-  /// The length of a tile's rows: one swizzle of 128 bytes.
-  static constexpr int64_t kTileDepth = 64;
+  /// The length of a tile's rows: one swizzle of 128 bytes, or 64 numbers of 16
+  /// bits.
+  static constexpr int64_t kTileBytes = 128, kTileDepth = 64;
 
-  /// `element` is f16 or bf16. Sums have `columns`, a multiple of 8 up to
-  /// kMaxColumns.
+  /// `element` is f16, bf16 or i8, whose sums are i32. Sums have `columns`, a
+  /// multiple of 8 up to kMaxColumns; those of integers, one of 32.
   Wgmma(GpuBuilder &b, mlir::Type element, int64_t columns = kColumns);
 
   /// Numbers of a sum in one lane.
   int64_t getNumbers() const { return kRows * sumColumns / kThreads; }
+  /// Numbers of k that an instruction multiplies.
+  int64_t getDepth() const {
+    return kDepthBytes * 8 / element.getIntOrFloatBitWidth();
+  }
 
-  Value makeZero();
+  /// A sum of `number` zeros; without a type, of those that multiply() gives.
+  Value makeZero(mlir::Type number = {});
   /// The sum of these numbers of this lane, and the other way round.
   Value makeSum(mlir::ValueRange numbers);
   Value getNumber(Value sum, int64_t i);
@@ -69,6 +77,7 @@ public:
   /// What threads have stored is seen by the matrix units behind a barrier.
   void publishStores();
   void fence();
+  /// sum + rows columns^T; without `sum`, the product alone.
   Value multiply(Value rows, Value columns, Value sum);
   void commit();
   void wait(int64_t pending);
@@ -103,7 +112,7 @@ private:
   GpuBuilder &b;
   mlir::Type element;
   int64_t sumColumns;
-  mlir::Type sumType;
+  mlir::Type number; ///< of a sum
 };
 
 } // namespace gist

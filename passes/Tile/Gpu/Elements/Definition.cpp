@@ -8,6 +8,7 @@
 #include "dialect/Decompose.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
+#include "passes/Tile/Gpu/Elements/RowReductions.h"
 
 using namespace mlir;
 using namespace gist;
@@ -15,9 +16,10 @@ using namespace gist;
 /// Replaces ops that nothing here computes by their definitions.
 static LogicalResult decompose(func::FuncOp kernel) {
   SmallVector<Operation *> ops;
+  Operation *blocks = getWrittenBlocks(kernel);
   for (Operation &op : kernel.getBody().front())
     if (isa<GistDialect>(op.getDialect()) &&
-        !isa<DequantizeOp, AttentionOp>(op))
+        !isa<DequantizeOp, AttentionOp>(op) && &op != blocks)
       ops.push_back(&op);
   if (ops.empty())
     return success();

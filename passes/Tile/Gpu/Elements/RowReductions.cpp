@@ -248,6 +248,8 @@ static Size getOrigin(Value tensor, int64_t dim) {
     return getOrigin(cast.getSource(), dim);
   if (auto blocks = dyn_cast_or_null<DequantizeOp>(op))
     return getOrigin(blocks.getBlocks(), dim);
+  if (auto blocks = dyn_cast_or_null<QuantizeBlocksOp>(op))
+    return getOrigin(blocks.getInput(), dim);
   if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
     return {ShapedType::kDynamic, empty.getDynamicSize(dim), -1};
   if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(op))

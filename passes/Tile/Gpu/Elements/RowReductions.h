@@ -15,6 +15,7 @@
 #ifndef GIST_PASSES_TILE_GPU_ELEMENTS_ROWREDUCTIONS_H
 #define GIST_PASSES_TILE_GPU_ELEMENTS_ROWREDUCTIONS_H
 
+#include "dialect/GistIntegerOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -35,6 +36,10 @@ llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel);
 /// use.
 llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel,
                                                  mlir::Value rows);
+
+/// What a kernel writes if that is the rows of a gist.quantize_blocks, in
+/// blocks that the lanes of a wave can share; else null.
+QuantizeBlocksOp getWrittenBlocks(mlir::func::FuncOp kernel);
 
 /// How many leading dimensions of the results number the rows.
 unsigned getRowRank(mlir::func::FuncOp kernel,

@@ -13,10 +13,6 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-/// Steps over the columns of a row that are written one after the other, so
-/// that what they read stays in registers.
-static constexpr int64_t kMaxUnrolled = 8;
-
 int64_t gist::getRowWidth(int64_t size, int64_t bytes) {
   if (ShapedType::isDynamic(size) || size == 0)
     return 1;

@@ -27,6 +27,10 @@ int64_t getElementBytes(mlir::Value tensor);
 /// once stays in its registers.
 class RowTeam {
 public:
+  /// Steps over the columns of a row that are written one after the other, so
+  /// that what they read stays in registers.
+  static constexpr int64_t kMaxUnrolled = 8;
+
   using Value = mlir::Value;
   using ValueRange = mlir::ValueRange;
   using Values = GpuBuilder::Values;

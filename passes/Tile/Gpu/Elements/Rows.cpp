@@ -39,12 +39,37 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
   return product;
 }
 
+/// Numbers of a row that a thread quantises at once.
+static constexpr int64_t kBlockWidth = 8;
+
+QuantizeBlocksOp gist::getWrittenBlocks(func::FuncOp kernel) {
+  auto op = getWrittenTensor(kernel, 0).getDefiningOp<QuantizeBlocksOp>();
+  if (!op || kernel.getNumResults() != 2 ||
+      getWrittenTensor(kernel, 0) != op.getValues() ||
+      getWrittenTensor(kernel, 1) != op.getScales())
+    return {};
+  // The lanes that share a block are a power of two of them.
+  constexpr int64_t kSmallestWave = 32;
+  auto lanes = static_cast<int64_t>(op.getBlock()) / kBlockWidth;
+  return llvm::isPowerOf2_64(lanes) && lanes <= kSmallestWave
+             ? op
+             : QuantizeBlocksOp();
+}
+
+/// What is reduced along the rows that a kernel writes.
+static SmallVector<RowReduction> findReductions(func::FuncOp kernel) {
+  if (QuantizeBlocksOp blocks = getWrittenBlocks(kernel))
+    return getRowReductions(kernel, blocks.getInput());
+  return getRowReductions(kernel);
+}
+
 namespace {
 class RowsWriter {
 public:
   explicit RowsWriter(GpuKernel &kernel)
       : source(kernel.source), tile(kernel.getTile<GpuRowsAttr>()), b(kernel.b),
-        emitter(kernel.emitter), reductions(getRowReductions(source)),
+        emitter(kernel.emitter), blocks(getWrittenBlocks(source)),
+        reductions(findReductions(source)),
         rowRank(getRowRank(source, reductions)) {
     width = getRowWidth(getLastSize(), getElementBytes(emitter.getWritten(0)));
   }
@@ -59,6 +84,8 @@ private:
 
   void reduceRow(const RowReduction &reduction);
   void writeRow(unsigned result);
+  void writeBlocks();
+  void writeBlock(Value column, Value isInside);
   void writeAt(unsigned result, Value column, int64_t width, Value isInside);
   Values getColumnSizes(unsigned result);
 
@@ -66,6 +93,7 @@ private:
   GpuRowsAttr tile;
   GpuBuilder &b;
   ElementEmitter &emitter;
+  QuantizeBlocksOp blocks;
   SmallVector<RowReduction> reductions;
   unsigned rowRank;
   int64_t width;
@@ -158,6 +186,53 @@ void RowsWriter::writeRow(unsigned result) {
                    });
 }
 
+/// Quantises `width` numbers of this team's row from `column` on: the lanes of
+/// a wave that have a block find its largest number together.
+void RowsWriter::writeBlock(Value column, Value isInside) {
+  auto block = static_cast<int64_t>(blocks.getBlock());
+  Values place = {row.front(), column};
+  Value numbers = emitter.elements(blocks.getInput(), place, width);
+  auto combine = [&](Value x, Value y) -> Value {
+    return arith::MaxNumFOp::create(b, x, y);
+  };
+  Value largest = b.reduceLanes(math::AbsFOp::create(b, numbers), combine);
+  // Where a row ends inside of a block, lanes behind the end take part.
+  largest = b.select(isInside, largest, b.f32(0));
+  largest = b.waveReduce(largest, combine, block / width);
+  Value isZero = b.compare(arith::CmpFPredicate::OEQ, largest, b.f32(0));
+  Value inverse = b.select(isZero, b.f32(0), b.div(b.f32(127), largest));
+  Value scaled = b.mul(numbers, b.broadcast(inverse, width));
+  Value integers =
+      arith::FPToSIOp::create(b, b.vectorOf(width, b.getI8Type()),
+                              math::RoundEvenOp::create(b, scaled));
+  b.ifThen(isInside, [&] { emitter.store(0, place, integers); });
+  Value isFirst = b.both(isInside, b.isEqual(b.rem(column, block), 0));
+  b.ifThen(isFirst, [&] {
+    emitter.store(1, {row.front(), b.div(column, block)},
+                  b.div(largest, b.f32(127)));
+  });
+}
+
+void RowsWriter::writeBlocks() {
+  int64_t size = getLastSize();
+  int64_t step = b.getThreads() / tile.getRows() * width;
+  auto write = [&](Value column, Value isInside, ValueRange) -> Values {
+    writeBlock(column, isInside);
+    return {};
+  };
+  // Lanes of a block must all be there, so that a loop of a thread's own
+  // columns will not do.
+  if (size <= step * RowTeam::kMaxUnrolled) {
+    team->forColumns(b.index(size), width, {}, write);
+    return;
+  }
+  b.forEach(b.index(0), b.index(size), step, [&](Value first) {
+    Value column = b.add(first, b.mul(team->getMember(), width));
+    Value isInside = b.isLess(column, size);
+    write(b.select(isInside, column, b.index(0)), isInside, {});
+  });
+}
+
 FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
   int64_t teams = tile.getRows();
   int64_t teamThreads = b.getThreads() / teams;
@@ -184,6 +259,8 @@ FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
     row = b.delinearize(number, sizes);
     for (const RowReduction &reduction : reductions)
       reduceRow(reduction);
+    if (blocks)
+      return writeBlocks();
     for (unsigned i = 0; i < source.getNumResults(); ++i)
       writeRow(i);
   });
@@ -308,7 +385,7 @@ static bool isTranspose(Value written) {
 
 GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
   MLIRContext *context = kernel.getContext();
-  SmallVector<RowReduction> reductions = getRowReductions(kernel);
+  SmallVector<RowReduction> reductions = findReductions(kernel);
   unsigned rowRank = getRowRank(kernel, reductions);
   auto written = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
   int64_t columns = getProduct(written.getShape().drop_front(rowRank));

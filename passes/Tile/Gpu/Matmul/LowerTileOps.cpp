@@ -17,9 +17,10 @@ using namespace gist;
 using Values = GpuBuilder::Values;
 
 /// Whether a value is a vector that the workgroup holds together.
-static bool isTile(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  return type && type.getRank() == 2;
+static bool isTile(Value value) { return isa<VectorType>(value.getType()); }
+
+static bool isZero(Value value) {
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
 LogicalResult
@@ -39,8 +40,8 @@ LogicalResult TileLowering::lower(Operation &op) {
       return op.emitOpError("reads a value from outside of the product");
   return TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<arith::ConstantOp, scf::ForOp, TileFetchOp, TileStageOp, TileCopyOp,
-            TileLoadOp, TileMultiplyOp, TileStartOp, TileFinishOp,
-            TileInterleaveOp>([&](auto op) { return lower(op); })
+            TileLoadOp, TileMultiplyOp, TileStartOp, TileFinishOp, TileScalesOp,
+            TileScaleOp, TileInterleaveOp>([&](auto op) { return lower(op); })
       .Default([&](Operation *op) { return clone(*op); });
 }
 
@@ -88,9 +89,10 @@ TileLoader *TileLowering::getLoader(Operation *op, Value first, Value buffer) {
 LogicalResult TileLowering::lower(arith::ConstantOp op) {
   if (!isTile(op))
     return clone(*op);
-  if (!matchPattern(op.getResult(), m_AnyZeroFloat()))
+  if (!isZero(op.getResult()))
     return op.emitOpError("expects sums that begin with zero");
-  mapSums(op, wave ? wave->makeSums() : wgmma->makeSums());
+  Type number = getElementTypeOrSelf(op.getType());
+  mapSums(op, wave ? wave->makeSums(number) : wgmma->makeSums(number));
   return success();
 }
 
@@ -192,9 +194,16 @@ LogicalResult TileLowering::lower(TileStartOp op) {
     return op.emitOpError("expects the buffers of both operands");
   if (failed(checkSums(op, op.getSums())))
     return failure();
+  Value x = numbers.lookup(op.getStageX()), w = numbers.lookup(op.getStageW());
+  int64_t columns = op.getW().getType().getDimSize(1);
+  int64_t parts = columns / op.getSums().getType().getDimSize(1);
+  // From zero the first instruction writes its registers without reading them.
+  bool isNew = matchPattern(op.getSums(), m_Zero());
+  if (parts > 1 && !isNew)
+    return op.emitOpError("expects sums of a part to begin with zero");
   mapSums(op,
-          wgmma->start(numbers.lookup(op.getStageX()),
-                       numbers.lookup(op.getStageW()), getSums(op.getSums())));
+          isNew ? wgmma->start(x, w, static_cast<int64_t>(op.getPart()), parts)
+                : wgmma->start(x, w, getSums(op.getSums())));
   return success();
 }
 
@@ -204,6 +213,31 @@ LogicalResult TileLowering::lower(TileFinishOp op) {
   if (failed(checkSums(op, op.getSums())))
     return failure();
   mapSums(op, wgmma->finish(getSums(op.getSums())));
+  return success();
+}
+
+LogicalResult TileLowering::lower(TileScalesOp op) {
+  Value block = numbers.lookup(op.getBlock());
+  auto getScale = [&](Value row) { return readScale(row, block); };
+  tiles[op] = {wave ? wave->loadScales(getScale) : wgmma->loadScales(getScale),
+               Kind::Scales};
+  return success();
+}
+
+LogicalResult TileLowering::lower(TileScaleOp op) {
+  if (!isKind(op.getScales(), Kind::Scales))
+    return op.emitOpError("expects scales of gist.tile_scales");
+  if (failed(checkSums(op, op.getSums())) ||
+      failed(checkSums(op, op.getTotals())))
+    return failure();
+  Values sums = getSums(op.getSums()), totals = getSums(op.getTotals());
+  Values scales = tiles.lookup(op.getScales()).values;
+  if (wave &&
+      op.getSums().getType().getShape() != op.getTotals().getType().getShape())
+    return op.emitOpError("expects sums of all columns");
+  mapSums(op, wave ? wave->scale(sums, scales, totals)
+                   : wgmma->scale(sums, scales, totals,
+                                  static_cast<int64_t>(op.getPart())));
   return success();
 }
 

@@ -43,6 +43,10 @@ public:
     sides[1] = w;
   }
 
+  /// Of integers: gives the scale of a row of the tile in a block.
+  using ScaleReader = std::function<Value(Value row, Value block)>;
+  void setScales(ScaleReader reader) { readScale = std::move(reader); }
+
   /// A number or buffer of the ops stands for `to`; a vector of the workgroup
   /// for the `values` of this thread.
   void map(Value from, Value to) { numbers.map(from, to); }
@@ -62,7 +66,7 @@ public:
 
 private:
   /// What the values of a vector are.
-  enum class Kind { None, Sums, FetchedX, FetchedW, Loaded };
+  enum class Kind { None, Sums, FetchedX, FetchedW, Loaded, Scales };
   struct Tile {
     Values values;
     Kind kind = Kind::None;
@@ -79,6 +83,8 @@ private:
   mlir::LogicalResult lower(TileMultiplyOp op);
   mlir::LogicalResult lower(TileStartOp op);
   mlir::LogicalResult lower(TileFinishOp op);
+  mlir::LogicalResult lower(TileScalesOp op);
+  mlir::LogicalResult lower(TileScaleOp op);
   mlir::LogicalResult lower(TileInterleaveOp op);
   /// Numbers, barriers and waits are the same for a thread.
   mlir::LogicalResult clone(mlir::Operation &op);
@@ -105,6 +111,7 @@ private:
   WaveTile *wave = nullptr;
   WgmmaTile *wgmma = nullptr;
   Side sides[2];
+  ScaleReader readScale;
   mlir::IRMapping numbers;
   llvm::DenseMap<Value, Tile> tiles;
 };

@@ -8,6 +8,7 @@
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Kernel/ColumnHalves.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Matmul/FewRows.h"
 #include "passes/Tile/Gpu/Matmul/ProductParts.h"
@@ -195,9 +196,19 @@ static LogicalResult verifyFewRowsTile(linalg::LinalgOp product,
                           : verifyGemv(product, tile, gpu);
 }
 
+static LogicalResult refuseUncut(Operation *product) {
+  return product->emitOpError("expects to be cut into steps on tiles; "
+                              "-gist-gpu-tile-products does that");
+}
+
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (findRoot<TileProductOp>(kernel)) // It verifies its instruction itself.
     return expectTile<GpuProductAttr>(kernel);
+  if (auto product = findRoot<IntegerMatmulOp>(kernel)) {
+    if (failed(expectTile<GpuProductAttr>(kernel)))
+      return failure();
+    return refuseUncut(product);
+  }
   linalg::LinalgOp product = getGpuMatmul(kernel);
   if (!product)
     return expectTile<GpuRowsAttr>(kernel);
@@ -205,8 +216,7 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
     return failure();
   if (auto tile = kernel->getAttrOfType<GpuGemvAttr>(kTileAttr))
     return verifyFewRowsTile(product, tile, gpu);
-  return product.emitOpError("expects to be cut into steps on tiles; "
-                             "-gist-gpu-tile-products does that");
+  return refuseUncut(product);
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,6 +231,8 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
     // Other contractions run by their definition, slowly.
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
                  const GpuChoices &) -> GpuTileInterface {
+      if (auto product = findRoot<IntegerMatmulOp>(kernel))
+        return selectIntegerTile(product, gpu);
       if (linalg::LinalgOp product = getGpuMatmul(kernel))
         return selectMatmulTile(product, gpu);
       return selectRowsTile(kernel, gpu);

@@ -31,7 +31,10 @@ public:
   const SharedTile &getTileW() const { return tileW; }
 
   /// Sums of nothing.
-  Values makeSums() { return wave ? wave->makeSums() : wgmma->makeSums(); }
+  Values makeSums() {
+    mlir::Type number = b.getF32Type();
+    return wave ? wave->makeSums(number) : wgmma->makeSums(number);
+  }
   /// The sums with x W^T added. Loaders bring rows into getTileX() and
   /// getTileW().
   Values add(TileLoader &x, TileLoader &w, mlir::ValueRange sums);

@@ -179,14 +179,54 @@ static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
                           {1, waves}, steps, /*matrix=*/true);
 }
 
+/// Integers of k in a step of gfx942.
+static constexpr int64_t kIntegerDepth = 64;
+
 /// The cheapest tile of wgmma by the model of costs.
 static GpuProductAttr getWgmmaTile(MLIRContext *context,
                                    const ProductSize &size, Type element,
                                    const GpuInfo &gpu) {
   ProductTile tile = chooseProductTile(size, gpu);
-  return GpuProductAttr::get(context, tile.rows, tile.columns,
-                             Wgmma::kTileDepth, {tile.getWarps(), 1},
-                             tile.stages, Instruction::Wgmma64x128x16, element);
+  int64_t depth = Wgmma::kTileBytes * 8 / element.getIntOrFloatBitWidth();
+  return GpuProductAttr::get(context, tile.rows, tile.columns, depth,
+                             {tile.getWarps(), 1}, tile.stages,
+                             Instruction::Wgmma64x128x16, element);
+}
+
+GpuTileInterface gist::selectIntegerTile(IntegerMatmulOp product,
+                                         const GpuInfo &gpu) {
+  MLIRContext *context = product.getContext();
+  auto weight = product.getWeight().getType();
+  Type element = weight.getElementType();
+  int64_t columns = weight.getDimSize(0);
+  int64_t rows = product.getValues().getType().getDimSize(0);
+  if (gpu.kind == GpuKind::Nvidia)
+    return getWgmmaTile(context,
+                        {ShapedType::isDynamic(rows) ? -1 : rows, columns,
+                         weight.getDimSize(1), /*bytes=*/1},
+                        element, gpu);
+  // Sums and totals of a wave's part are 128 registers where results are wide:
+  // a compute unit has two workgroups.
+  int64_t size = columns >= kWide ? 128 : 64;
+  return GpuProductAttr::get(context, size, size, kIntegerDepth, {2, 2},
+                             /*stages=*/2, Instruction::Mfma32x32x8, element);
+}
+
+LogicalResult gist::verifyIntegerTile(IntegerMatmulOp product,
+                                      GpuProductAttr tile, const GpuInfo &gpu) {
+  auto block = static_cast<int64_t>(product.getBlock());
+  int64_t depth = tile.getDepth();
+  // Steps of a block are written out, in a loop that takes two on gfx942.
+  int64_t most = gpu.kind == GpuKind::Amd ? 2 : 1;
+  if (!tile.getElement().isInteger(8) || block % depth != 0 ||
+      block / depth > most)
+    return product.emitOpError("has blocks of ")
+           << block << " and expects a tile of i8 whose depth is that, or half "
+           << "of it on gfx942; got " << tile;
+  if (!product.getWeight().getType().hasStaticShape())
+    return product.emitOpError("expects a weight of static size, got ")
+           << product.getWeight().getType();
+  return success();
 }
 
 GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,

@@ -36,6 +36,20 @@
 // After the barrier of a step no warp reads the stage of step - 2 any more,
 // which is the one that is filled again.
 //
+// Integers are added up within a block of k alone. Each block begins from zero,
+// and its scaled sums are added to totals of f32:
+//
+//   for block:
+//     load the scales of the block
+//     the steps of the block, as above       two of 64 on gfx942
+//     totals += scales * sums
+//
+// A block is one step for four warps, with instructions of up to 128 columns:
+// sums of a part of the columns are scaled before the next part begins. Groups
+// of four warps do so in turns, so that matrix units have work meanwhile. (That
+// each group multiplies one block while it scales another is not for ptxas: it
+// puts waits between all products.)
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Matmul/ProductSteps.h"
@@ -47,6 +61,9 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 using Side = ProductSteps::Side;
+
+/// Columns of an instruction of integers, at most.
+static constexpr int64_t kIntegerColumns = 128;
 
 namespace {
 class StepWriter {
@@ -65,6 +82,7 @@ public:
 
   Value writeWaveSteps(Value sums);
   Value writeWgmmaSteps(Value sums);
+  Value writeWgmmaBlocks(Value totals);
 
 private:
   bool isAnyCopied() const { return product.x.isCopied || product.w.isCopied; }
@@ -129,6 +147,23 @@ private:
     return TileLoadOp::create(b, getStageType(x), getStageType(w), x, stage, w,
                               stage);
   }
+  /// Sums of nothing for a block of integers.
+  Value makeZeros(Value totals) {
+    auto type = cast<VectorType>(totals.getType());
+    return b.constant(type.clone(b.getI32Type()), 0);
+  }
+  /// The scales of the block that `step` is in.
+  Value loadScales(Value step, Value totals) {
+    auto type = cast<VectorType>(totals.getType());
+    return TileScalesOp::create(
+        b, VectorType::get(type.getDimSize(0), b.getF32Type()), product.scales,
+        product.x.first, b.div(step, product.block / depth));
+  }
+  Value scale(Value sums, Value scales, Value totals) {
+    return TileScaleOp::create(b, totals.getType(), sums, scales, totals,
+                               /*part=*/0);
+  }
+
   Value multiply(TileLoadOp tiles, Value sums) {
     return TileMultiplyOp::create(b, sums.getType(), tiles.getTileX(),
                                   tiles.getTileW(), sums, product.instruction);
@@ -178,15 +213,30 @@ Value StepWriter::writeWaveSteps(Value sums) {
   // Two steps per iteration where two sets of loaded registers are live: a loop
   // of single steps would copy one set to the other, and wait for it.
   int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
+  auto writePart = [&](Value step, int64_t count, ValueRange carried) {
+    Values values(carried);
+    // What a loop carries of integers are totals.
+    Value totals = values.back(), scales;
+    int64_t stepsOfBlock = product.scales ? product.block / depth : count;
+    for (int64_t i = 0; i < count; ++i) {
+      Value next = b.add(step, i);
+      if (product.scales && i % stepsOfBlock == 0) {
+        scales = loadScales(next, totals);
+        values.back() = makeZeros(totals);
+      }
+      values = writeStep(next, values);
+      bool isEnd = (i + 1) % stepsOfBlock == 0 || i + 1 == count;
+      if (product.scales && isEnd)
+        values.back() = totals = scale(values.back(), scales, totals);
+    }
+    return values;
+  };
   carried = b.loop(b.index(0), b.sub(getCount(), rest), together, carried,
                    [&](Value step, ValueRange carried) {
-                     Values values(carried);
-                     for (int64_t i = 0; i < together; ++i)
-                       values = writeStep(b.add(step, i), values);
-                     return values;
+                     return writePart(step, together, carried);
                    });
-  for (int64_t step = 0; step < rest; ++step)
-    carried = writeStep(b.add(b.sub(getCount(), rest), step), carried);
+  if (rest)
+    carried = writePart(b.sub(getCount(), rest), rest, carried);
   return carried.back();
 }
 
@@ -209,7 +259,7 @@ Value StepWriter::writeWgmmaSteps(Value sums) {
         Value current = getStage(step);
         Value newSums = TileStartOp::create(
             b, sums.getType(), product.x.buffer, current, product.w.buffer,
-            current, carried.front(), product.instruction);
+            current, carried.front(), product.instruction, /*part=*/0);
         stage(next, fetched);
         wgmma.wait(1);
         return Values{newSums};
@@ -217,9 +267,45 @@ Value StepWriter::writeWgmmaSteps(Value sums) {
   return TileFinishOp::create(b, sums.getType(), carried.front());
 }
 
+Value StepWriter::writeWgmmaBlocks(Value totals) {
+  Wgmma wgmma(b, getElementTypeOrSelf(product.x.buffer));
+  auto type = cast<VectorType>(totals.getType());
+  int64_t parts = type.getDimSize(1) > kIntegerColumns ? 2 : 1;
+  Value zeros = b.constant(
+      VectorType::get({type.getDimSize(0), type.getDimSize(1) / parts},
+                      b.getI32Type()),
+      0);
+  for (int64_t step = 0; step + 2 < stages; ++step)
+    copy(b.index(step));
+  stage(b.index(0), fetch(b.index(0)));
+  return b.loop(
+      b.index(0), b.index(steps), 1, totals,
+      [&](Value step, ValueRange carried) {
+        wait(stages - 3);
+        wgmma.publishStores();
+        b.barrier();
+        copy(b.add(step, stages - 2));
+        Value next = b.add(step, 1), current = getStage(step);
+        Values fetched = fetch(next);
+        Value scales = loadScales(step, totals), newTotals = carried.front();
+        for (int64_t part = 0; part < parts; ++part) {
+          Value sums = TileStartOp::create(b, zeros.getType(), product.x.buffer,
+                                           current, product.w.buffer, current,
+                                           zeros, product.instruction, part);
+          if (part == 0)
+            stage(next, fetched);
+          sums = TileFinishOp::create(b, sums.getType(), sums);
+          newTotals =
+              TileScaleOp::create(b, type, sums, scales, newTotals, part);
+        }
+        return Values{newTotals};
+      })[0];
+}
+
 Value gist::writeSteps(GpuBuilder &b, const ProductSteps &product, Value sums) {
   StepWriter writer(b, product);
-  return product.instruction == Instruction::Wgmma64x128x16
-             ? writer.writeWgmmaSteps(sums)
-             : writer.writeWaveSteps(sums);
+  if (product.instruction != Instruction::Wgmma64x128x16)
+    return writer.writeWaveSteps(sums);
+  return product.scales ? writer.writeWgmmaBlocks(sums)
+                        : writer.writeWgmmaSteps(sums);
 }

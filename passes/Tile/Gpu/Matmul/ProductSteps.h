@@ -32,6 +32,10 @@ struct ProductSteps {
   /// Where workgroups share k: the first step of this one, and how many it has;
   /// null for all. There is a last odd step where all steps together have one.
   mlir::Value firstStep = {}, numSteps = {};
+  /// Of integers: rows x blocks of `block` numbers of k, a multiple of the
+  /// depth of a step. What is yielded are then the scaled sums of all blocks.
+  mlir::Value scales = {};
+  int64_t block = 0;
 };
 
 /// Writes the steps at `b`, and returns `sums` with the product added: a vector

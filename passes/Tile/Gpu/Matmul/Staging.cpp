@@ -49,7 +49,7 @@ bool Operand::isCopyable(Type element) const {
   // Rows must begin where 16 bytes do.
   return memory && !blocks && depth % getPiece() == 0 &&
          getElementTypeOrSelf(tensor) == element &&
-         element.getIntOrFloatBitWidth() == 16 &&
+         (element.getIntOrFloatBitWidth() == 16 || isBytes()) &&
          memory->strides[0] % getPiece() == 0;
 }
 
@@ -100,7 +100,8 @@ Operand::Values Operand::fetch(Value row, Value k, bool checked) {
 
 Value Operand::finish(Value k, ValueRange fetched, bool checked, Type element) {
   auto orZero = [&](Value numbers, int64_t offset) {
-    numbers = b.convert(numbers, element);
+    if (!isBytes())
+      numbers = b.convert(numbers, element);
     if (!checked)
       return numbers;
     return b.select(b.isLess(b.add(k, offset), depth), numbers,

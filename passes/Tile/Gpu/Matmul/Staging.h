@@ -31,9 +31,9 @@ public:
   /// blocks.
   Operand(ElementEmitter &emitter, Value tensor, int64_t perRow = 1);
 
-  /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
-  /// group of 32 that shares what it is scaled with.
-  int64_t getPiece() const { return blocks ? 32 : 8; }
+  /// How many numbers a thread reads at once: 16 bytes of f16 or i8 in memory,
+  /// or a group of 32 that shares what it is scaled with.
+  int64_t getPiece() const { return blocks ? 32 : isBytes() ? 16 : 8; }
   Value getTensor() const { return tensor; }
   int64_t getDepth() const { return depth; }
   Value getRows() const { return rows; }
@@ -61,6 +61,9 @@ public:
   }
 
 private:
+  bool isBytes() const {
+    return mlir::getElementTypeOrSelf(tensor).isInteger(8);
+  }
   Value dequantizePiece(Value k,
                         llvm::function_ref<Value(Value, int64_t)> readBytes);
   Value clamp(Value k, int64_t width, bool checked);

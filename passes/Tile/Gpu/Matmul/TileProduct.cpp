@@ -26,11 +26,11 @@ using Values = GpuBuilder::Values;
 
 /// Whether the operands of a product go to workgroup memory as they are. This
 /// works on a copy of the kernel, because finding out may create ops.
-static std::pair<bool, bool>
-findCopied(linalg::LinalgOp product, GpuProductAttr tile, const GpuInfo &gpu) {
+static std::pair<bool, bool> findCopied(Value x, Value w, GpuProductAttr tile,
+                                        func::FuncOp kernel,
+                                        const GpuInfo &gpu) {
   if (gpu.kind != GpuKind::Nvidia)
     return {false, false};
-  auto kernel = product->getParentOfType<func::FuncOp>();
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(scratch->getBody());
   IRMapping mapping;
@@ -42,15 +42,56 @@ findCopied(linalg::LinalgOp product, GpuProductAttr tile, const GpuInfo &gpu) {
     return Operand(emitter, mapping.lookup(operand))
         .isCopyable(tile.getElement());
   };
-  return {isCopied(product.getDpsInputs()[0]),
-          isCopied(product.getDpsInputs()[1])};
+  return {isCopied(x), isCopied(w)};
+}
+
+/// What takes the place of `product`; where workgroups share k, its body has
+/// arguments for that. The body is not written yet.
+static TileProductOp createTileProduct(GpuBuilder &b, Operation *product,
+                                       Value x, Value w, Value scales,
+                                       Value init, GpuProductAttr tile,
+                                       bool sharesSteps) {
+  b.setLoc(product->getLoc());
+  b.setInsertionPoint(product);
+  auto op = TileProductOp::create(b, init.getType(), x, w, scales, init,
+                                  tile.getShape(), tile.getWaves(),
+                                  isPaired(product));
+  Block *body = b.createBlock(&op.getBody());
+  for (int i = 0; i < (sharesSteps ? 4 : 2); ++i)
+    body->addArgument(b.getIndexType(), b.getLoc());
+  return op;
+}
+
+/// Writes the body of `op`.
+static void writeBody(GpuBuilder &b, TileProductOp op, GpuProductAttr tile,
+                      int64_t block, const GpuInfo &gpu) {
+  Value x = op.getX(), w = op.getW();
+  auto [isCopiedX, isCopiedW] =
+      findCopied(x, w, tile, op->getParentOfType<func::FuncOp>(), gpu);
+  auto makeBuffer = [&](int64_t rows) {
+    return SharedTile(b, tile.getStages(), rows, tile.getDepth(),
+                      tile.getElement())
+        .getBuffer();
+  };
+  Value bufferX = makeBuffer(tile.getRows());
+  Value bufferW = makeBuffer(tile.getColumns());
+  ProductSteps steps = {{x, op.getRow(), bufferX, isCopiedX},
+                        {w, op.getColumn(), bufferW, isCopiedW},
+                        tile.getInstruction()};
+  if (op.sharesSteps()) {
+    steps.firstStep = op.getBody().getArgument(2);
+    steps.numSteps = op.getBody().getArgument(3);
+  }
+  steps.scales = op.getScales();
+  steps.block = block;
+  Value sums = b.constant(VectorType::get(tile.getShape(), b.getF32Type()), 0);
+  TileYieldOp::create(b, writeSteps(b, steps, sums));
 }
 
 FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
                                            GpuProductAttr tile,
                                            const GpuInfo &gpu) {
   auto kernel = product->getParentOfType<func::FuncOp>();
-  auto [isCopiedX, isCopiedW] = findCopied(product, tile, gpu);
   Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
   auto start = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   FailureOr<int64_t> parts = getPartsOfKernel(
@@ -65,40 +106,34 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   // Ops on tiles do not depend on the number of threads; one wave is any
   // number.
   GpuBuilder b(kernel, gpu, gpu.waveSize);
-  b.setLoc(product.getLoc());
-  b.setInsertionPoint(product);
-  Value init = start.getDpsInits()[0];
-  auto op =
-      TileProductOp::create(b, init.getType(), x, w, init, tile.getShape(),
-                            tile.getWaves(), isPaired(product));
-  Block *body = b.createBlock(&op.getBody());
-  Value row = body->addArgument(b.getIndexType(), b.getLoc());
-  Value column = body->addArgument(b.getIndexType(), b.getLoc());
-  Value firstStep, numSteps;
-  if (*parts > 1) {
-    firstStep = body->addArgument(b.getIndexType(), b.getLoc());
-    numSteps = body->addArgument(b.getIndexType(), b.getLoc());
-  }
-  auto makeBuffer = [&](int64_t rows) {
-    return SharedTile(b, tile.getStages(), rows, tile.getDepth(),
-                      tile.getElement())
-        .getBuffer();
-  };
-  Value bufferX = makeBuffer(tile.getRows());
-  Value bufferW = makeBuffer(tile.getColumns());
-  Value sums = b.constant(VectorType::get(tile.getShape(), b.getF32Type()), 0);
-  sums = writeSteps(b,
-                    {{x, row, bufferX, isCopiedX},
-                     {w, column, bufferW, isCopiedW},
-                     tile.getInstruction(),
-                     firstStep,
-                     numSteps},
-                    sums);
-  TileYieldOp::create(b, sums);
+  TileProductOp op =
+      createTileProduct(b, product, x, w, /*scales=*/{}, start.getDpsInits()[0],
+                        tile, *parts > 1);
+  writeBody(b, op, tile, /*block=*/0, gpu);
   product->getResult(0).replaceAllUsesWith(op.getResult());
   product->erase();
   if (start->use_empty())
     start->erase();
+  return op;
+}
+
+FailureOr<TileProductOp> gist::tileProduct(IntegerMatmulOp product,
+                                           GpuProductAttr tile,
+                                           const GpuInfo &gpu) {
+  if (failed(verifyIntegerTile(product, tile, gpu)))
+    return failure();
+  GpuBuilder b(product->getParentOfType<func::FuncOp>(), gpu, gpu.waveSize);
+  b.setLoc(product.getLoc());
+  b.setInsertionPoint(product);
+  ReifiedRankedShapedTypeDims shapes;
+  (void)product.reifyResultShapes(b, shapes);
+  Value init = tensor::EmptyOp::create(b, shapes[0], b.getF32Type());
+  TileProductOp op =
+      createTileProduct(b, product, product.getValues(), product.getWeight(),
+                        product.getScales(), init, tile, /*sharesSteps=*/false);
+  writeBody(b, op, tile, static_cast<int64_t>(product.getBlock()), gpu);
+  product.getResult().replaceAllUsesWith(op.getResult());
+  product->erase();
   return op;
 }
 
@@ -268,6 +303,11 @@ LogicalResult ProductKernel::emit() {
     lowering.setTile(*wgmma);
   lowering.setSides({product.getRow(), bufferX, &loadX},
                     {product.getColumn(), bufferW, &loadW});
+  if (Value scales = product.getScales())
+    lowering.setScales([=, this](Value place, Value block) {
+      Value last = b.sub(emitter.size(scales, 0), 1);
+      return emitter.element(scales, {b.min(b.add(row, place), last), block});
+    });
   lowering.map(product.getRow(), row);
   lowering.map(product.getColumn(), column);
   auto yield = cast<TileYieldOp>(product.getBody().front().getTerminator());

@@ -29,8 +29,10 @@ bool WaveTile::fits(const Mma &mma, ArrayRef<int64_t> workgroup, int64_t depth,
          depth % mma.depth() == 0;
 }
 
-Values WaveTile::makeSums() {
-  return Values(fragmentsOfRows * fragmentsOfColumns, mma.makeAccumulator(b));
+Values WaveTile::makeSums(Type number) {
+  Value zeros = b.constant(
+      VectorType::get(mma.getAccumulatorType().getShape(), number), 0);
+  return Values(fragmentsOfRows * fragmentsOfColumns, zeros);
 }
 
 std::pair<Values, Values> WaveTile::load(Value stageX, Value stageW) {
@@ -58,6 +60,28 @@ Values WaveTile::multiply(ValueRange x, ValueRange w, ValueRange sums) {
     w = w.drop_front(fragmentsOfColumns);
   }
   return newSums;
+}
+
+Values WaveTile::loadScales(function_ref<Value(Value)> getScale) {
+  Values scales;
+  for (int64_t i = 0; i < fragmentsOfRows; ++i)
+    for (int64_t laneRow = 0; laneRow < mma.getLaneRows(); ++laneRow)
+      scales.push_back(getScale(
+          b.add(waveRow, b.add(mma.getRow(b, b.lane(), laneRow * mma.getRun()),
+                               i * mma.rows()))));
+  return scales;
+}
+
+Values WaveTile::scale(ValueRange sums, ValueRange scales, ValueRange totals) {
+  assert(mma.getLaneRows() == 1 && "integers are multiplied on gfx942 alone");
+  Values results;
+  for (auto [number, sum, total] : llvm::enumerate(sums, totals)) {
+    int64_t lanes = mma.getAccumulatorType().getNumElements();
+    Value scale = b.broadcast(scales[number / fragmentsOfColumns], lanes);
+    Value floats = arith::SIToFPOp::create(b, total.getType(), sum);
+    results.push_back(b.fma(floats, scale, total));
+  }
+  return results;
 }
 
 int64_t WaveTile::getInstructions() const {

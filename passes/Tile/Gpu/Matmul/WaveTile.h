@@ -23,14 +23,20 @@ public:
   WaveTile(GpuBuilder &b, Mma mma, const SharedTile &x, const SharedTile &w,
            llvm::ArrayRef<int64_t> waves);
 
-  /// Sums of nothing.
-  Values makeSums();
+  /// Sums of nothing, of the type `number`.
+  Values makeSums(mlir::Type number);
   /// Fragments of x and of W that this wave multiplies, for each part of the
   /// depth. They are loaded in the order in which they are multiplied.
   std::pair<Values, Values> load(Value stageX, Value stageW);
   /// The sums with the product of fragments added.
   Values multiply(mlir::ValueRange x, mlir::ValueRange w,
                   mlir::ValueRange sums);
+  /// The scales of this lane's rows; `getScale` gives that of a row of the
+  /// tile.
+  Values loadScales(llvm::function_ref<Value(Value)> getScale);
+  /// `totals` + `scales` * `sums`, which are integers.
+  Values scale(mlir::ValueRange sums, mlir::ValueRange scales,
+               mlir::ValueRange totals);
   /// Matrix instructions of one multiply().
   int64_t getInstructions() const;
 

@@ -14,10 +14,13 @@ using Values = GpuBuilder::Values;
 
 /// Columns after which the numbers of a lane go on in a sum.
 static constexpr int64_t kGroup = 8;
+/// Columns of an instruction of integers, at most: its sums are in registers
+/// beside totals.
+static constexpr int64_t kIntegerColumns = 128;
 
-int64_t WgmmaTile::getColumns(int64_t columns) {
+int64_t WgmmaTile::getColumns(int64_t columns, int64_t most) {
   // Few and wide instructions read the rows of x less often.
-  int64_t parts = llvm::divideCeil(columns, Wgmma::kMaxColumns);
+  int64_t parts = llvm::divideCeil(columns, most);
   // All parts are equally wide, so that one type of sum serves all.
   while (columns % parts != 0)
     ++parts;
@@ -26,7 +29,10 @@ int64_t WgmmaTile::getColumns(int64_t columns) {
 
 WgmmaTile::WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
                      ArrayRef<int64_t> waves)
-    : b(b), tileX(x), tileW(w), columns(getColumns(w.getRows() / waves[1])),
+    : b(b), tileX(x), tileW(w),
+      columns(getColumns(w.getRows() / waves[1], x.getElement().isInteger()
+                                                     ? kIntegerColumns
+                                                     : Wgmma::kMaxColumns)),
       wgmma(b, x.getElement(), columns) {
   int64_t groupsOfRows = waves[0] / kWarps, groupsOfColumns = waves[1];
   Value group = b.div(b.thread(), kWarps * b.getGpu().waveSize);
@@ -45,25 +51,37 @@ bool WgmmaTile::fits(ArrayRef<int64_t> workgroup, ArrayRef<int64_t> waves) {
          getColumns(workgroup[1] / waves[1]) % kGroup == 0;
 }
 
-Values WgmmaTile::makeSums() {
-  return Values(partsOfRows * partsOfColumns, wgmma.makeZero());
+Values WgmmaTile::makeSums(Type number) {
+  return Values(partsOfRows * partsOfColumns, wgmma.makeZero(number));
 }
 
 Values WgmmaTile::start(Value stageX, Value stageW, ValueRange sums) {
-  Values newSums(sums);
+  return multiply(stageX, stageW, 0, Values(sums));
+}
+
+Values WgmmaTile::start(Value stageX, Value stageW, int64_t part,
+                        int64_t parts) {
+  int64_t own = partsOfColumns / parts;
+  return multiply(stageX, stageW, part * own, Values(partsOfRows * own));
+}
+
+Values WgmmaTile::multiply(Value stageX, Value stageW, int64_t first,
+                           Values sums) {
   Value rowsX = wgmma.getDescriptor(tileX, stageX, groupRow);
   Value rowsW = wgmma.getDescriptor(tileW, stageW, groupColumn);
+  auto parts = static_cast<int64_t>(sums.size()) / partsOfRows;
   wgmma.fence();
   // With k outside, neighbouring instructions add to different sums.
-  for (int64_t k = 0; k < tileX.getColumns(); k += Wgmma::kDepth)
+  for (int64_t k = 0; k < tileX.getColumns(); k += wgmma.getDepth())
     for (int64_t i = 0; i < partsOfRows; ++i)
-      for (int64_t j = 0; j < partsOfColumns; ++j) {
-        Value &sum = newSums[i * partsOfColumns + j];
-        sum = wgmma.multiply(wgmma.advance(rowsX, i * kRows, k),
-                             wgmma.advance(rowsW, j * columns, k), sum);
+      for (int64_t j = 0; j < parts; ++j) {
+        Value &sum = sums[i * parts + j];
+        sum =
+            wgmma.multiply(wgmma.advance(rowsX, i * kRows, k),
+                           wgmma.advance(rowsW, (first + j) * columns, k), sum);
       }
   wgmma.commit();
-  return newSums;
+  return sums;
 }
 
 Values WgmmaTile::finish(ValueRange sums) {
@@ -71,6 +89,33 @@ Values WgmmaTile::finish(ValueRange sums) {
   for (Value sum : sums)
     finished.push_back(wgmma.finish(sum));
   return finished;
+}
+
+Values WgmmaTile::loadScales(function_ref<Value(Value)> getScale) {
+  Value row = b.add(groupRow, wgmma.getRow(0));
+  Values scales;
+  for (int64_t i = 0; i < partsOfRows; ++i)
+    for (int64_t half = 0; half < 2; ++half)
+      scales.push_back(getScale(b.add(row, i * kRows + half * 8)));
+  return scales;
+}
+
+Values WgmmaTile::scale(ValueRange sums, ValueRange scales, ValueRange totals,
+                        int64_t part) {
+  Values results(totals);
+  auto parts = static_cast<int64_t>(sums.size()) / partsOfRows;
+  for (auto [place, sum] : llvm::enumerate(sums)) {
+    auto number = static_cast<int64_t>(place);
+    auto rows = scales.slice(number / parts * 2, 2);
+    Value &total = results[number / parts * partsOfColumns + part * parts +
+                           number % parts];
+    Values numbers;
+    for (int64_t i = 0; i < wgmma.getNumbers(); ++i)
+      numbers.push_back(b.fma(b.toF32(wgmma.getNumber(sum, i)), rows[i / 2 % 2],
+                              wgmma.getNumber(total, i)));
+    total = wgmma.makeSum(numbers);
+  }
+  return results;
 }
 
 void WgmmaTile::transpose(MutableArrayRef<Value> numbers) {

@@ -24,12 +24,21 @@ public:
   WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
             llvm::ArrayRef<int64_t> waves);
 
-  /// Sums of nothing.
-  Values makeSums();
+  /// Sums of nothing, of the type `number`.
+  Values makeSums(mlir::Type number);
   /// Starts to add the product of two stages.
   Values start(Value stageX, Value stageW, mlir::ValueRange sums);
+  /// Starts the product of part `part` of `parts` of the columns.
+  Values start(Value stageX, Value stageW, int64_t part, int64_t parts);
   /// The sums when that is done.
   Values finish(mlir::ValueRange sums);
+  /// The scales of this lane's rows; `getScale` gives that of a row of the
+  /// tile.
+  Values loadScales(llvm::function_ref<Value(Value)> getScale);
+  /// `totals`, to a part of which `scales` * `sums` is added; sums are
+  /// integers.
+  Values scale(mlir::ValueRange sums, mlir::ValueRange scales,
+               mlir::ValueRange totals, int64_t part);
   /// Stores the sums of a tile that begins at a row and a column.
   void store(MatmulResult &result, mlir::ValueRange sums, Value firstRow,
              Value firstColumn);
@@ -44,8 +53,12 @@ public:
 
 private:
   static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows;
-  /// Columns of an instruction, if a group of four warps has `columns` columns.
-  static int64_t getColumns(int64_t columns);
+  /// Columns of an instruction, if a group of four warps has `columns` columns
+  /// and instructions have at most `most`.
+  static int64_t getColumns(int64_t columns, int64_t most = Wgmma::kMaxColumns);
+  /// Adds the product of two stages to sums of parts of the columns, from part
+  /// `first` on; a sum that is null begins here.
+  Values multiply(Value stageX, Value stageW, int64_t first, Values sums);
   /// Two numbers of each of four groups of eight columns, which the four lanes
   /// of a row have, become the numbers of one group for each lane.
   void transpose(llvm::MutableArrayRef<Value> numbers);

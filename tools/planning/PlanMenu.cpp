@@ -1,0 +1,151 @@
+//===- PlanMenu.cpp - All that a plan may be made of ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/PlanMenu.h"
+
+using namespace gist;
+using namespace gist::plan;
+
+void PlanMenu::addVariant(const DepthMenu::Kind *tail, bool hasKinds,
+                          const Places &ofHeads, size_t terms,
+                          const JobTime &time) {
+  MenuVariant variant;
+  Depths of;
+  of.tail = tail;
+  size_t layers = countLayers();
+  // Kinds were measured by fewer terms than plans are searched by.
+  auto spendsOf = [&](const DepthMenu::Kind *kind) {
+    std::vector<double> spends = kind ? kind->spends : std::vector<double>();
+    spends.resize(terms);
+    return spends;
+  };
+  for (size_t i = 0; i < layers; ++i) {
+    bool isInTail = tail && i >= tail->layer;
+    of.layers.push_back(hasKinds && !isInTail && i + 1 < layers
+                            ? depths->ofLayer(i)
+                            : std::vector<const DepthMenu::Kind *>{nullptr});
+    Place place;
+    for (const DepthMenu::Kind *kind : of.layers.back()) {
+      DepthChoice choice = kind       ? kind->depth
+                           : isInTail ? tail->depth
+                                      : DepthChoice();
+      PlaceOption option{.work = depths ? depths->timeOf(i, choice, time) : 0,
+                         .spends = spendsOf(kind)};
+      bool hasAttention = !depths || depths->keepsHeads(i, choice);
+      option.state = layerState(/*isPlanned=*/false, hasAttention);
+      place.options.push_back(option);
+      option.state = layerState(/*isPlanned=*/true, hasAttention);
+      option.work += time.ofPlannedLayer();
+      if (heads)
+        place.options.push_back(std::move(option));
+    }
+    variant.places.push_back(std::move(place));
+  }
+  for (size_t i = 0; i < ofHeads.size(); ++i) {
+    variant.places.push_back(ofHeads[i]);
+    variant.places.back().around = heads->layerOf(i);
+  }
+  if (tail)
+    variant.spends = spendsOf(tail);
+  // The ends of a prompt are calls of their own.
+  if (hasKinds || tail)
+    variant.work = time.ofEnds();
+  menu.push_back(std::move(variant));
+  depthsOf.push_back(std::move(of));
+}
+
+void PlanMenu::build(const Contract &terms, const JobTime &time) {
+  menu.clear();
+  depthsOf.clear();
+  Places ofHeads = heads ? heads->makePlaces(terms, time) : Places();
+  size_t count = terms.terms().size();
+  addVariant(nullptr, /*hasKinds=*/false, ofHeads, count, time);
+  if (depths)
+    for (const DepthMenu::Kind *tail : depths->tails())
+      addVariant(tail, /*hasKinds=*/true, ofHeads, count, time);
+}
+
+TrialPlan PlanMenu::makePlan(const PlanChoice &choice) const {
+  TrialPlan plan;
+  const Depths &of = depthsOf[choice.variant];
+  size_t layers = of.layers.size();
+  plan.depths.layers.resize(depths ? layers : 0);
+  auto use = [&](size_t layer, const DepthMenu::Kind &kind) {
+    plan.depths.layers[layer] = kind.depth;
+    plan.maps.insert(kind.maps.begin(), kind.maps.end());
+  };
+  for (size_t i = 0; i < layers; ++i) {
+    // Each kind comes twice where there are heads, the second time with a plan.
+    const DepthMenu::Kind *kind =
+        of.layers[i][choice.options[i] / (heads ? 2 : 1)];
+    if (of.tail && i >= of.tail->layer)
+      use(i, *of.tail);
+    else if (kind)
+      use(i, *kind);
+  }
+  if (heads)
+    plan.heads = heads->makePlan(std::span(choice.options).subspan(layers));
+  return plan;
+}
+
+Status PlanMenu::findHeads(const Plan &plan, PlanChoice &choice) const {
+  std::vector<size_t> found;
+  GIST_TRY(heads->findChoices(plan, found));
+  choice = {0, std::vector<size_t>(countLayers())};
+  for (size_t i = 0; i < found.size(); ++i)
+    if (found[i] > 0)
+      choice.options[heads->layerOf(i)] = 1;
+  choice.options.insert(choice.options.end(), found.begin(), found.end());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Trying
+//===----------------------------------------------------------------------===//
+
+Status PlanTrier::make(const PlanChoice &choice, TrialPlan &plan) {
+  plan = menu.makePlan(choice);
+  if (!plan.depths.isNeeded() || !fitter)
+    return {};
+  if (plan.depths.layers == kept.depths) {
+    plan.maps = kept.maps;
+    return {};
+  }
+  if (plan.depths.layers != last.depths) {
+    MapSet together = plan.maps;
+    GIST_TRY(fitter->fitTogether(plan.depths, limit, together));
+    last = {plan.depths.layers, std::move(together)};
+  }
+  plan.maps = last.maps;
+  return {};
+}
+
+void PlanTrier::keep(const PlanChoice &choice) {
+  if (menu.makePlan(choice).depths.layers == last.depths)
+    kept = last;
+}
+
+Status PlanTrier::measure(const Contract &by, const PlanChoice &choice,
+                          const PlanSearch::WantsQuestions &wanted,
+                          Measurement &result) {
+  TrialPlan plan;
+  GIST_TRY(make(choice, plan));
+  return measure(by, plan, wanted, result);
+}
+
+Status PlanTrier::measure(const Contract &by, const TrialPlan &plan,
+                          const PlanSearch::WantsQuestions &wanted,
+                          Measurement &result) {
+  bool hasDepths = plan.depths.isNeeded();
+  if (hasDepths)
+    GIST_TRY(model->follow(plan.depths, plan.maps));
+  Plan heads =
+      plan.heads.layers.empty() ? makeDense(pool.first().module()) : plan.heads;
+  Attempt attempt(heads, /*isWhole=*/!hasDepths);
+  GIST_TRY(by.measureTexts(pool, attempt, result));
+  return wanted(result) ? by.askQuestions(pool, attempt, result) : Status();
+}
