@@ -35,7 +35,7 @@ class Server:
     def __init__(self, options, *more):
         self.process = subprocess.Popen(
             [options.gist_serve, f"m={options.model.split('=')[-1]}", "--port", "0", "--threads", str(options.threads),
-             *map(str, more)], stderr=subprocess.PIPE, text=True)
+             "--context", str(options.context), *map(str, more)], stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if found := re.search(r"listening on http://.*:(\d+)", line):
                 self.port = int(found[1])
@@ -150,6 +150,7 @@ def main():
     parser.add_argument("--past", type=int, default=4000, help="words before the second turn")
     parser.add_argument("--system", type=int, default=1500, help="words of a system prompt")
     parser.add_argument("--tokens", type=int, default=128, help="of an answer with a schema")
+    parser.add_argument("--context", type=int, default=0, help="0: the module's own")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write JSON; rows of a file that is there stay")
     options = parser.parse_args()

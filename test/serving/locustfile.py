@@ -30,6 +30,7 @@ def end(runner):
         gevent.sleep(0.1)
     while runner.user_count > 0:
         gevent.sleep(0.1)
+    gevent.sleep(2)  # Counts go to the file every second, and not at the end.
     runner.quit()
 
 

@@ -4,7 +4,8 @@
 
     PATH=build/dev/bin:$PATH build/python-serving/bin/python3 -m pytest test/serving/test_clients.py
 
-Needs test/requirements-serving.txt.
+Needs test/requirements-serving.txt; instructor, which wants older packages beside it,
+needs test/requirements-serving-instructor.txt.
 """
 
 import csv
@@ -183,9 +184,10 @@ def test_schemathesis(folder, tmp_path):
     pytest.importorskip("schemathesis")
     with Server(folder / "tiny.gist", folder / "encoder.gist", "--context", 300,
                 "--request-timeout", 20) as server:
+        # Two workers end now and then in a fault of Python 3.11 itself (recursion depth mismatch).
         result = subprocess.run(
             [pathlib.Path(sys.executable).with_name("st"), "run", server.url + "/openapi.json",
-             "--max-examples", "60", "--generation-deterministic", "--workers", "2", "--checks",
+             "--max-examples", "60", "--generation-deterministic", "--workers", "1", "--checks",
              "not_a_server_error,status_code_conformance,content_type_conformance,"
              "response_schema_conformance"], cwd=tmp_path,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)

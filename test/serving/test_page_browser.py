@@ -155,7 +155,7 @@ def test_chat(module, tmp_path, width):
 
 @pytest.mark.parametrize("width", [1400, 420])
 def test_settings(module, tmp_path, width):
-    """The drawer does not hide the way back, and what it says is what is asked for."""
+    """The drawer hides neither the way back nor the message, and what it says is what is asked for."""
     with Server(f"{'long-name-' * 8}={module}", "--context", 200) as server:
         page = Page(tmp_path, server.url + "/", width)
         try:
@@ -169,6 +169,9 @@ def test_settings(module, tmp_path, width):
                              "document.getElementById('settings').getBoundingClientRect())")
             head = page.value("document.getElementById('drawer').getBoundingClientRect().bottom")
             assert box[0] >= 0 and box[1] <= page.value("innerWidth") and box[2] >= head and box[3] <= 700
+            # A message can be written and sent beside it.
+            assert page.value("(b => document.elementFromPoint((b.left + b.right) / 2, (b.top + b.bottom) / 2).id)("
+                              "document.getElementById('send').getBoundingClientRect())") == "send"
             for name, value in {"temperature": 0, "top_p": 0.9, "longest": 9, "repetition": 1.3, "seed": 4,
                                 "system": "Be brief.", "stop": "never\n\nthis"}.items():
                 page.value(f"document.getElementById('{name}').value = {json.dumps(str(value))}")
