@@ -113,6 +113,11 @@ if $full; then
   suite "gist-serve and clients of others" env PATH="$PWD/build/dev/bin:$PATH" \
     build/python-serving/bin/python3 -m pytest -q -p no:cacheprovider \
     test/serving/test_clients.py
+  # It needs an older openai than the newest, which the others are tried with.
+  python_environment build/python-instructor test/requirements-serving-instructor.txt
+  suite "gist-serve and instructor" env PATH="$PWD/build/dev/bin:$PATH" \
+    build/python-instructor/bin/python3 -m pytest -q -p no:cacheprovider \
+    test/serving/test_clients.py -k "instructor or openai"
   suite "gist-serve and 10,000 connections" env PATH="$PWD/build/dev/bin:$PATH" \
     "$python" -m pytest -q -p no:cacheprovider test/serving/test_flood.py
   suite "gist-serve, 30 minutes" env PATH="$PWD/build/dev/bin:$PATH" \

@@ -144,11 +144,10 @@ private:
   int64_t tokensOfKind(double seconds) const;
   /// Seconds that judging and comparing take at the end, about.
   double secondsOfEnd() const;
-  double secondsFor(double share) const {
-    // 0 would mean no limit.
-    constexpr double kUsedUp = 0.001;
+  /// 0 would mean no limit.
+  double secondsFor(double share, double least = 1) const {
     return options.seconds > 0
-               ? std::max(share * (limit.left() - secondsOfEnd()), kUsedUp)
+               ? std::max(share * (limit.left() - secondsOfEnd()), least)
                : 0;
   }
 
@@ -577,7 +576,8 @@ Status AutoPlan::openHeldOut() {
 Status AutoPlan::search() {
   begin("searching the plan that saves most time and keeps the quality");
   PlanMenu menu(heads.get(), depths.get());
-  run::Limit part(secondsFor(1));
+  constexpr double kUsedUp = 0.001;
+  run::Limit part(secondsFor(1, kUsedUp));
   // Maps that are fitted together take a pass over the tokens for each.
   constexpr double kPasses = 16, kMostShare = 0.1;
   bool fitsTogether =

@@ -532,11 +532,11 @@ static AttentionTile getOnlyQuery(TileBuilder &b, const AttentionTile &what) {
 }
 
 /// What a tile of many queries prepares does not pay for one: a sequence that
-/// writes, in a call with others.
+/// writes, in a call with others. What it gets is to the bit what `decode`
+/// gives it, whose tile has as many keys and lanes.
 static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
                            Attention many, int64_t keys, int64_t lanes,
-                           Value result) {
-  constexpr int64_t kRows = 4;
+                           Value result, int64_t rows = 4) {
   return b.choose(
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, what.queries,
                             b.index(1)),
@@ -544,7 +544,7 @@ static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
       [&](Value result) {
         AttentionTile one = getOnlyQuery(b, what);
         auto tile = CpuAttentionAttr::get(b.getContext(), /*queries=*/1, keys,
-                                          kRows, lanes, Instruction::Fma);
+                                          rows, lanes, Instruction::Fma);
         return Attention(b, one, tile).emit(result);
       },
       [&](Value result) { return many.emit(result); });
@@ -560,6 +560,9 @@ Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
   if (plain.getInstruction() == Instruction::Bfmmla)
     return emitOneOrMany(b, what, attention, plain.getKeys(), plain.getLanes(),
                          result);
+  if (attention.isTransposed())
+    return emitOneOrMany(b, what, attention, plain.getKeys(), plain.getLanes(),
+                         result, plain.getRegisters());
   return attention.emit(result);
 }
 

@@ -54,6 +54,11 @@ public:
 
   Value emit(Value result);
 
+  /// Whether vectors of more than four lanes have a key in each.
+  bool isTransposed() const {
+    return isWide() && getType(what.query).isDynamicDim(0);
+  }
+
 private:
   /// How many rows the tile has where that is known: of one token, mostly.
   static std::optional<int64_t> getNumRows(const AttentionTile &what) {
@@ -80,10 +85,6 @@ private:
     return std::max(limit, kKeys);
   }
   bool isWide() const { return lanes > kKeys; }
-  /// Whether vectors of more than four lanes have a key in each.
-  bool isTransposed() const {
-    return isWide() && getType(what.query).isDynamicDim(0);
-  }
   /// Whether rows are so few that each key is multiplied once: widening a step
   /// first would only write and read it.
   bool readsInPlace() const {
