@@ -38,13 +38,29 @@ TokenMask::TokenMask(std::shared_ptr<const TokenGrammar> chosen)
     : grammar(std::move(chosen)), matcher(grammar->program),
       state(matcher.start()), path(grammar->trie->longest + 1) {}
 
-/// Whether plain bytes leave the state as it is: inside most strings.
-bool TokenMask::keepsPlain() {
-  for (unsigned byte = 0; byte < 256; ++byte)
-    if (TokenTrie::isPlainByte(static_cast<uint8_t>(byte)) &&
-        matcher.next(state, static_cast<uint8_t>(byte)) != state)
-      return false;
-  return true;
+/// The states after plain bytes, as far as it does not matter which ones they
+/// are: inside most strings.
+std::vector<GrammarMatcher::State> TokenMask::plainPath() {
+  // Few tokens have more bytes.
+  constexpr size_t kMost = 16;
+  std::vector<GrammarMatcher::State> states = {state};
+  while (states.size() <= kMost) {
+    GrammarMatcher::State next = matcher.next(states.back(), ' ');
+    for (uint8_t byte = ' '; byte < 0x7F && next != GrammarMatcher::kDead;
+         ++byte)
+      if (TokenTrie::isPlainByte(byte) &&
+          matcher.next(states.back(), byte) != next)
+        next = GrammarMatcher::kDead;
+    if (next == GrammarMatcher::kDead)
+      break;
+    if (next == states.back()) {
+      // It stays so.
+      states.resize(grammar->trie->longest + 1, next);
+      break;
+    }
+    states.push_back(next);
+  }
+  return states;
 }
 
 /// Walks through the vocabulary with the grammar. What begins with bytes that
@@ -58,11 +74,13 @@ TokenMask::Bits TokenMask::compute() {
       bits[at / kWordBits] |= uint64_t{1} << at % kWordBits;
   };
   path[0] = state;
-  bool skipsPlain = keepsPlain();
+  std::vector<GrammarMatcher::State> plain = plainPath();
   size_t count = trie.nodes.empty() ? 0 : trie.nodes.size() - 1;
   for (size_t i = 0; i < count;) {
     const TokenTrie::Node &node = trie.nodes[i];
-    if (skipsPlain && node.isPlain && path[node.depth] == state) {
+    size_t depth = node.depth;
+    if (node.plain != 0 && depth + node.plain < plain.size() &&
+        path[depth] == plain[depth]) {
       for (uint32_t at = node.firstToken; at < trie.nodes[node.end].firstToken;
            ++at)
         set(trie.tokens[at]);

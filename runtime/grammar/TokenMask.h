@@ -62,7 +62,7 @@ public:
 private:
   using Bits = std::vector<uint64_t>;
 
-  bool keepsPlain();
+  std::vector<GrammarMatcher::State> plainPath();
   Bits compute();
 
   std::shared_ptr<const TokenGrammar> grammar;

@@ -45,10 +45,13 @@ TokenTrie::TokenTrie(const Tokenizer &tokenizer) {
   leave(0);
   // From the back: what follows a node is known before it.
   for (size_t i = nodes.size(); i-- > 0;) {
-    nodes[i].isPlain = isPlainByte(nodes[i].byte);
-    for (size_t next = i + 1; nodes[i].isPlain && next < nodes[i].end;
-         next = nodes[next].end)
-      nodes[i].isPlain = nodes[next].isPlain;
+    uint8_t longest = 0;
+    bool isPlain = isPlainByte(nodes[i].byte);
+    for (size_t next = i + 1; next < nodes[i].end; next = nodes[next].end) {
+      isPlain &= nodes[next].plain != 0;
+      longest = std::max(longest, nodes[next].plain);
+    }
+    nodes[i].plain = isPlain && longest < UINT8_MAX ? longest + 1 : 0;
   }
   nodes.push_back({.firstToken = static_cast<uint32_t>(tokens.size())});
 }

@@ -25,8 +25,9 @@ public:
     uint32_t firstToken = 0; ///< in `tokens`; the next node's is the end
     uint16_t depth = 0;      ///< bytes of it, less one
     uint8_t byte = 0;        ///< the last of them
-    /// This byte, and all of what follows it in tokens, are plain.
-    bool isPlain = false;
+    /// Bytes of the longest token from this byte on, where these and those of
+    /// all other tokens that follow are plain; else 0.
+    uint8_t plain = 0;
   };
 
   /// What strings of most languages hold as it is: visible ASCII and spaces,

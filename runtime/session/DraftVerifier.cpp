@@ -28,20 +28,21 @@ Status Drafting::propose(std::span<const int32_t> text, size_t most,
   start = Profile::now();
   draft = {};
   unused = {};
-  bool isKnown = hasRead && governor.knowsDrafting();
+  bool isKnown = governor.knowsDrafting();
   size_t wanted = always    ? std::min(always, most)
                   : isKnown ? governor.choose(most)
                             : 0;
-  if (wanted != 0)
+  if (wanted != 0 && (hasRead || always))
     GIST_TRY(drafter->draft(text, wanted, draft));
   // What costs nothing is asked also when it is not used, and the rest to see
-  // what it costs.
-  else if (drafter->isFree() || !isKnown)
+  // what it costs. A first call, which reads the text, tells nothing of that;
+  // it is not made where costs of an earlier text say that drafts do not pay.
+  else if (drafter->isFree() || !isKnown || wanted != 0)
     GIST_TRY(drafter->draft(text, 1, unused));
   proposed = Profile::now();
   if (hasRead && !isKnown)
     governor.noteDrafting(proposed - start);
-  hasRead = true;
+  hasRead = hasRead || !isKnown || wanted != 0;
   return {};
 }
 

@@ -71,10 +71,17 @@ static Status run(int argc, char **argv) {
   } else {
     GIST_TRY(openDevice("cpu", {}, device));
   }
+  const char *adapter = "";
+  if (std::strcmp(argv[1], "--adapter") == 0) {
+    adapter = argv[2];
+    argc -= 2;
+    argv += 2;
+  }
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(argv[1], module));
   std::unique_ptr<Session> session;
   GIST_TRY(Session::create(module, *device, {}, session));
+  GIST_TRY(session->setAdapter(adapter));
 
   std::vector<int32_t> ids;
   for (int32_t id = 0; std::fread(&id, sizeof(id), 1, stdin) == 1;)
@@ -92,10 +99,12 @@ static Status run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  bool isHip = argc > 1 && std::strcmp(argv[1], "--hip") == 0;
-  if (argc < (isHip ? 6 : 4)) {
-    std::fputs("usage: gist-session-test [--hip LIBRARY] MODULE "
-               "score|feed|nll|embed PIECE...\n",
+  int least = 4;
+  for (int at = 1; argc > at && std::strncmp(argv[at], "--", 2) == 0; at += 2)
+    least += 2;
+  if (argc < least) {
+    std::fputs("usage: gist-session-test [--hip LIBRARY] [--adapter NAME] "
+               "MODULE score|feed|nll|embed PIECE...\n",
                stderr);
     return 2;
   }

@@ -21,6 +21,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from import_graph import Graph
+from lora import matrices, write_adapter
 from test_compile import DECODERS, MODELS, losses, reference
 
 SIMULATOR = os.environ["GIST_HIP_SIM"]
@@ -168,6 +169,26 @@ def test_integers(name, tmp_path):
     check(run(exact_module, "feed", ids, pieces, width),
           run(module, "feed", ids, pieces, width, ["--hip", SIMULATOR]),
           1.5 * row_error(exact, rounded).max() + tolerance(name, ids))
+
+
+def test_adapters(tmp_path):
+    """One of two that a module has beside its weights, beside this CPU's module that has it
+    in them."""
+    shapes = {"self_attn.q_proj": (32, 32), "self_attn.v_proj": (16, 32), "mlp.down_proj": (32, 96)}
+    layers = {f"model.layers.{n}.{name}": shape for n in range(2) for name, shape in shapes.items()}
+    folders = [write_adapter(tmp_path / name, matrices(layers, seed=seed))
+               for seed, name in enumerate(["one", "other"])]
+    merged, module = tmp_path / "merged.gist", tmp_path / "chosen.gist"
+    for output, options in ((merged, ["--compute=f32", f"--lora={folders[1]}"]),
+                            (module, ["--target=gfx942"] + [f"--adapter={f.name}={f}" for f in folders])):
+        subprocess.run(["gist-compile", MODELS / "llama", "-o", output, *options], check=True)
+    ids, expected = reference("llama")
+    width, pieces, limit = expected.shape[1], [5, 1, 1, 2, 9], 2 * tolerance("llama", ids)
+    expected = run(merged, "feed", ids, pieces, width)
+    chosen, plain = (run(module, "feed", ids, pieces, width, ["--hip", SIMULATOR, *more])
+                     for more in (["--adapter", "other"], []))
+    check(expected, chosen, limit)
+    assert row_error(expected, plain).min() > 5 * limit
 
 
 PLANS = {

@@ -393,27 +393,46 @@ TEST(TokenMask, AllowsWhatGoesOn) {
   EXPECT_EQ(allowed(), (Texts{"<end>"}));
 }
 
-/// A mask says of all tokens at once what is said of each by itself.
-TEST(TokenMask, IsThatOfEachToken) {
-  Tokenizer tokenizer = makeByteTokenizer({"abc", "ab\"", "ab\",", "a\\n", "é",
-                                           "\xc3", "ab c", "\"}", "a\n", " {"});
+/// A mask says of all tokens at once what is said of each by itself, before
+/// each byte of a text.
+static void expectEachToken(const Grammar &grammar, std::string_view text) {
+  Tokenizer tokenizer = makeByteTokenizer(
+      {"abc", "ab\"", "ab\",", "a\\n", "é", "\xc3", "ab c", "\"}", "a\n", " {",
+       "abcde", "abcdef", "abcdefghijklmnopqr", "abcdefghijklmnopqrs", "aé"});
   auto trie = std::make_shared<const TokenTrie>(tokenizer);
   std::shared_ptr<const TokenGrammar> tokens;
-  ASSERT_TRUE(TokenGrammar::create(anyJsonObject(), tokenizer, trie,
+  ASSERT_TRUE(TokenGrammar::create(grammar, tokenizer, trie,
                                    {tokenizer.spec().eos}, true, tokens)
                   .ok());
   TokenMask mask(tokens);
-  for (char c : std::string_view("{\"key\": [1.5, \"text \\u00e9\"]}")) {
+  for (char c : text) {
     std::vector<float> logits(tokenizer.vocabSize());
     ASSERT_TRUE(mask.apply(logits).ok());
     for (size_t i = 0; i < logits.size(); ++i) {
       TokenMask copy = mask;
       EXPECT_EQ(copy.accept(static_cast<int32_t>(i)).ok(), logits[i] == 0)
-          << "token " << i << " before " << c;
+          << "token " << i << " before " << c << " of " << text;
     }
     ASSERT_TRUE(mask.accept(static_cast<uint8_t>(c)).ok());
   }
   EXPECT_TRUE(mask.isComplete());
+}
+
+TEST(TokenMask, IsThatOfEachToken) {
+  expectEachToken(anyJsonObject(), "{\"key\": [1.5, \"text \\u00e9\"]}");
+}
+
+/// Strings with a length, in which the state after a byte is always another
+/// one; in the last, one plain byte is not like the others.
+TEST(TokenMask, IsThatOfEachTokenInShortStrings) {
+  for (const char *text : {"root ::= \"<\" [ !#-[\\]-~]{0,5} \">\"",
+                           "root ::= \"<\" [ !#-[\\]-~]{2,18} \">\"",
+                           "root ::= \"<\" [ !#-[\\]-~]{0,40} \">\"",
+                           "root ::= \"<\" [ !#-[\\]-bd-~]{0,9} \">\""}) {
+    Grammar grammar;
+    ASSERT_TRUE(parseGrammar(text, grammar).ok()) << text;
+    expectEachToken(grammar, "<ab:d>");
+  }
 }
 
 TEST(TokenMask, SaysWhenNoTokenFits) {
