@@ -2,8 +2,12 @@
 // RUN:   -gist-write-cpu-code=assembly -o /dev/null | FileCheck %s
 
 // Scores of four rows by four vectors of 16 keys, four numbers of the head at a
-// time: 64 multiply-adds, of vectors of 16 and nothing added across lanes.
+// time: 64 multiply-adds, of vectors of 16 and nothing added across lanes. Before
+// it comes the code for a single query, which does not transpose keys.
 // CHECK-LABEL: attention:
+// CHECK-COUNT-64: vpermt2ps
+// The loop over rows, and in it the one over the head.
+// CHECK:       {{\.L[A-Z0-9_]+}}:
 // CHECK:       [[LOOP:\.L[A-Z0-9_]+]]:
 // CHECK-COUNT-64: vfmadd{{.*}}%zmm
 // CHECK-NOT:     {{vfmadd|Spill|Reload}}
