@@ -63,38 +63,37 @@ std::unique_ptr<PageStore> gist::openCpuPages() {
   return file < 0 ? nullptr : std::make_unique<CpuPages>(file);
 }
 
-Status CpuPages::store(uint64_t offset, DeviceAddress from, uint64_t size) {
+/// Calls `move`, which is pread or pwrite, until all bytes were moved.
+template <typename Move>
+static Status moveAll(uint64_t offset, DeviceAddress at, uint64_t size,
+                      const char *what, Move move) {
   while (size != 0) {
-    ssize_t count =
-        ::pwrite(file, toPointer(from), size, static_cast<off_t>(offset));
+    ssize_t count = move(toPointer(at), size, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR)
       continue;
     if (count <= 0)
       return Status::error(Code::OutOfMemory,
-                           "cannot keep %" PRIu64 " bytes of state: %s", size,
-                           std::strerror(errno));
-    from += static_cast<uint64_t>(count);
+                           "cannot %s %" PRIu64 " bytes of state: %s", what,
+                           size, std::strerror(errno));
+    at += static_cast<uint64_t>(count);
     offset += static_cast<uint64_t>(count);
     size -= static_cast<uint64_t>(count);
   }
   return {};
 }
 
+Status CpuPages::store(uint64_t offset, DeviceAddress from, uint64_t size) {
+  return moveAll(offset, from, size, "keep",
+                 [this](const char *bytes, size_t count, off_t place) {
+                   return ::pwrite(file, bytes, count, place);
+                 });
+}
+
 Status CpuPages::load(uint64_t offset, DeviceAddress to, uint64_t size) {
-  while (size != 0) {
-    ssize_t count =
-        ::pread(file, toPointer(to), size, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return Status::error(Code::OutOfMemory,
-                           "cannot read %" PRIu64 " bytes of kept state: %s",
-                           size, std::strerror(errno));
-    to += static_cast<uint64_t>(count);
-    offset += static_cast<uint64_t>(count);
-    size -= static_cast<uint64_t>(count);
-  }
-  return {};
+  return moveAll(offset, to, size, "read back",
+                 [this](char *bytes, size_t count, off_t place) {
+                   return ::pread(file, bytes, count, place);
+                 });
 }
 
 Status CpuPages::show(uint64_t offset, DeviceAddress at, uint64_t size) {
