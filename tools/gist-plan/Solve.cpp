@@ -37,15 +37,12 @@ struct SolveOptions {
   SearchOptions search;
   HeadMenuOptions heads;
   std::string calibration, output;
-  std::string start;              ///< a plan to go on from; empty: none
-  std::vector<std::string> texts; ///< empty: those of the calibration
+  std::string start; ///< a plan to go on from; empty: none
   std::vector<std::string> heldOut;
   std::vector<int64_t> lengths; ///< empty: up to the context
-  int64_t tokensOfTerm = 4096;  ///< as Contract::tokensOfTerm
   /// Questions of all tasks to search with, and of each task to judge by; 0:
   /// none. Samples of the search and those of the judgement have other seeds.
   size_t searchSamples = 36, heldOutSamples = 8;
-  bool judgesEach = true; ///< false: the latter are of all tasks together
   uint64_t seed = 1;
   bool asksForTasks = false; ///< by name, and not by default
   unsigned sessions = 1;
@@ -214,7 +211,7 @@ static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
     return {};
   TaskTerms search{options.searchSamples, options.seed, length, false},
       judged{options.heldOutSamples, options.seed + 1, length,
-             options.judgesEach};
+             /*isEach=*/true};
   Contract trial;
   Status fits = trial.addTasks(pool, {1, 1, length, true});
   if (fits.ok()) {
@@ -243,10 +240,8 @@ static Status solve(const SolveOptions &options) {
   GIST_TRY(trials.open(
       options.output + ".partial",
       identify(pool.first(), options.model.path, options.model.device)));
-  HeadMenuOptions choices = options.heads;
-  choices.hasOtherTexts = !options.texts.empty();
   const PlannedModule &module = pool.first().module();
-  HeadMenu heads(calibration, module, choices);
+  HeadMenu heads(calibration, module, options.heads);
   GIST_TRY(heads.check(pool.first().model().module->spec().model.name)
                .in(options.calibration));
   std::vector<int64_t> lengths = options.lengths.empty()
@@ -257,7 +252,6 @@ static Status solve(const SolveOptions &options) {
   // Opened even without texts: it then has no terms.
   Contract heldOut;
   heldOut.trials = &trials;
-  heldOut.tokensOfTerm = options.tokensOfTerm;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
   TaskTerms searchedTasks, heldOutTasks;
   int64_t longest = *std::ranges::max_element(lengths);
@@ -266,11 +260,9 @@ static Status solve(const SolveOptions &options) {
     GIST_TRY(heldOut.addTasks(pool, heldOutTasks));
   Contract terms;
   terms.trials = &trials;
-  terms.tokensOfTerm = options.tokensOfTerm;
-  std::vector<std::string> texts = options.texts;
-  if (texts.empty())
-    for (const CalibrationText &text : calibration.texts)
-      texts.push_back(text.path);
+  std::vector<std::string> texts;
+  for (const CalibrationText &text : calibration.texts)
+    texts.push_back(text.path);
   GIST_TRY(terms.open(pool, texts, lengths));
   if (searchedTasks.samples > 0)
     GIST_TRY(terms.addTasks(pool, searchedTasks));
