@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
+#include "dialect/Formats.h"
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistPlanAttrs.h"
 
@@ -27,6 +28,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Plan/File/PlanJson.h"
+#include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Ranks/MadeNames.h"
@@ -95,9 +97,10 @@ class Compilation {
 public:
   Compilation(const Options &options, Progress &progress)
       : options(options), progress(progress), context(createRegistry()),
-        diagnostics(context, progress),
-        stages{progress, diagnostics,
-               StageDump(options.dumpStages, options.editedStage)} {}
+        diagnostics(context, progress), stages{progress, diagnostics,
+                                               StageDump(options.dumpStages,
+                                                         options.editedStage)} {
+  }
 
   Status run();
 
@@ -105,6 +108,7 @@ private:
   Status parseGraph();
   /// Puts the plan that the user names, and that was read, into the graph.
   Status writePlan();
+  Status openHead();
   /// Makes every head dense in the plan of a model with sliding windows: in a
   /// plan's cache, layers with a window store that window alone.
   void keepWindows();
@@ -209,6 +213,33 @@ void Compilation::keepWindows() {
     std::swap(plan.heads, dense);
 }
 
+/// A head of about 8 bits gets a weight of its own, in which fewer are tried:
+/// what the model stores is a table of embeddings too.
+Status Compilation::openHead() {
+  if (getGpuInfo(options.targets.front()))
+    return {};
+  auto score = graph->lookupSymbol<func::FuncOp>(kEntryScore);
+  if (!score)
+    return {};
+  FailureOr<llvm::SmallVector<LinearInput>> inputs = findLinears(score);
+  if (failed(inputs))
+    return diagnostics.takeError("plan").in(options.model);
+  for (LinearInput &input : *inputs) {
+    Value weight = input.linears.front().product.getDpsInputOperand(1)->get();
+    auto stored = weight.getDefiningOp<DequantizeOp>();
+    if (input.layer >= 0 || !stored)
+      continue;
+    const FormatInfo &info = formatInfo(getWeightFormat(stored.getFormat()));
+    constexpr int64_t kLeastBits = 6;
+    bool isFine = 8 * info.blockBytes > kLeastBits * info.blockLength;
+    if (!isFine || input.getSize() % formatInfo(roundedFormat(8)).blockLength)
+      continue;
+    plan.linears.layers.resize(plan.depths.layers.size());
+    plan.linears.head.bits = 8;
+  }
+  return {};
+}
+
 Status Compilation::writePlan() {
   keepWindows();
   if (options.plan.empty() && !plan.hasHeads())
@@ -221,6 +252,7 @@ Status Compilation::writePlan() {
     plan.depths = makeOpenDepths(model.config.numLayers);
     plan.depths.hasBulk = model.isDecoder;
     plan.heads.layers.resize(plan.depths.layers.size());
+    GIST_TRY(openHead());
   }
   // A graph is not asked: -gist-cluster-cache reports the op that has no cache.
   bool needsCache =

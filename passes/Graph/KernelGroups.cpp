@@ -143,15 +143,18 @@ std::string KernelGroup::getName() const {
 /// some at a time. Kernels are cut where the number of rows is dynamic; of a
 /// fixed number all are there at once.
 static bool hasSmallRows(Operation *op) {
-  constexpr int64_t kMostElements = 8192;
+  constexpr int64_t kMostElements = 8192, kLongestRow = 32768;
   return llvm::all_of(op->getResultTypes(), [](Type result) {
     auto type = dyn_cast<RankedTensorType>(result);
     if (!type || type.getRank() == 0)
       return true;
     if (llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
       return false;
-    return type.isDynamicDim(0) || type.getDimSize(0) == 1 ||
-           type.getNumElements() <= kMostElements;
+    // Logits of a large vocabulary are too long, a few rows at a time too.
+    if (type.isDynamicDim(0))
+      return ShapedType::getNumElements(type.getShape().drop_front()) <=
+             kLongestRow;
+    return type.getDimSize(0) == 1 || type.getNumElements() <= kMostElements;
   });
 }
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Plan/File/PlanFile.h"
 #include "tools/planning/Calibration.h"
 #include "tools/planning/CertificateFile.h"
 #include "tools/planning/LinearSolve.h"
@@ -40,7 +41,7 @@ static void useMenus(const std::vector<plan::LinearMenu> &menus) {
   std::vector<size_t> chosen(menus.size(), 0);
   int64_t all = plan::countBytes(menus, chosen);
   (void)plan::chooseWithin(menus, all / 2, chosen).ok();
-  (void)printLinearPlan(plan::makePlan(menus, chosen, "bases"));
+  (void)printPlanFile({}, {}, plan::makePlan(menus, chosen, "bases"), "");
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/File/LinearPlan.h"
+#include "passes/Plan/File/PlanFile.h"
 #include "tools/planning/LinearSolve.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
   plan.layers[1][3] = {.k = 64, .epsilon = 0.25};
   plan.layers[1][0] = {.bits = 3, .k = 8, .epsilon = 0.5, .epsilonLow = 0.125};
   LinearPlan read;
-  Status status = parseLinearPlan(printLinearPlan(plan), "folder", read);
+  Status status =
+      parseLinearPlan(printPlanFile({}, {}, plan, ""), "folder", read);
   ASSERT_TRUE(status.ok()) << status.text;
   EXPECT_EQ(read.bases, "folder/bases.safetensors");
   EXPECT_EQ(read.head, plan.head);

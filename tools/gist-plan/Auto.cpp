@@ -81,10 +81,24 @@ private:
   Status openTrial();
   /// What parts of the model take, and what plans could save at most.
   Status measureTimes();
+  /// Of the time in which losses are measured: each kind of choice gets some by
+  /// what it can save.
+  double shareOfHeads() const {
+    double ofHeads = dense.prompt + dense.answer - dense.promptProducts -
+                     dense.answerWeights,
+           ofDepths = 0.5 * dense.promptProducts;
+    return !isWorthHeads    ? 0
+           : !isWorthDepths ? 1
+                            : ofHeads / (ofHeads + ofDepths);
+  }
+  /// Whether there is time to measure tails and one kind of each layer. Fewer
+  /// do not make a plan, and their time is better spent on heads.
+  bool hasTimeForDepths() const;
   /// What each head loses alone, in this share of the time that is left.
   Status measureHeads(double share);
   /// What each kind of layer loses alone, likewise.
   Status measureDepths(double share);
+  Status measureBits();
   Status openContract(bool isHeldOut, int64_t tokens, Contract &contract);
   Status openHeldOut();
   Status search();
@@ -98,6 +112,7 @@ private:
     return options.folder + "/" + name;
   }
   static constexpr int64_t kLeastPrompt = 512;
+  static constexpr double kForSearch = 0.4; ///< of the time for losses
   bool hasHeads() const { return options.choices != Choices::Depths; }
   /// A prompt has to have a bulk, and depths keep the cache as it is.
   bool hasDepths() const {
@@ -105,6 +120,13 @@ private:
            options.least == Objective::Time &&
            options.job.prompt >= kLeastPrompt;
   }
+  /// The code of GPUs for blocks is slower than for 16 bits.
+  bool hasBits() const {
+    return options.choices == Choices::All &&
+           options.least == Objective::Time && options.device == kCpuDevice;
+  }
+  /// Whether one module tries all kinds of plans.
+  bool triesAll() const { return hasHeads() && (hasDepths() || hasBits()); }
   /// Plans for less are not searched.
   bool isWorthSearch() const {
     constexpr double kLeastGain = 1.03;
@@ -155,14 +177,15 @@ private:
   run::Limit limit;
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
-  double products = 0; ///< multiply-adds of a token
+  double products = 0; ///< multiply-adds of a prompt's token
   ModelSource source;
   ProbePool pool;
   DepthModel depthModel;
   MeasuredRates rates;
   JobSeconds dense;
-  double gain = 0;                                ///< times as fast, at most
-  bool isWorthHeads = true, isWorthDepths = true; ///< by what they could save
+  double gain = 0; ///< times as fast, at most
+  /// By what they could save.
+  bool isWorthHeads = true, isWorthDepths = true, isWorthBits = false;
   std::vector<SplitText> splitTexts;
   std::vector<int32_t> fitTokens;
   std::unique_ptr<DepthFitter> fitter;
@@ -171,6 +194,7 @@ private:
   TaskTerms heldOutTasks;
   std::unique_ptr<DepthMenu> depths;
   std::unique_ptr<HeadMenu> heads;
+  std::unique_ptr<BitsMenu> bits;
   FoundPlan found;
   std::optional<Certificate> certificate;
   bool hasPlan = true;
@@ -248,6 +272,7 @@ Status AutoPlan::checkFolder() {
       {"context", options.context},
       {"heads", hasHeads()},
       {"depths", hasDepths()},
+      {"bits", hasBits()},
       {"device", options.device},
       {"texts", options.texts}};
   std::string path = file("settings.json");
@@ -326,11 +351,11 @@ Status AutoPlan::compileModules() {
   compileSeconds = limit.taken() - before;
   if (fs::is_regular_file(file("trial.gist")))
     return {};
-  const char *plan = !hasDepths()  ? kCalibrationPlan
-                     : !hasHeads() ? kDepthsPlan
-                                   : kTrialPlan;
+  const char *plan = triesAll()   ? kTrialPlan
+                     : hasHeads() ? kCalibrationPlan
+                                  : kDepthsPlan;
   std::vector<std::string> words = {std::string("--plan=") + plan};
-  if (hasDepths())
+  if (triesAll() || hasDepths())
     words.push_back("--observe");
   if (hasHeads())
     words.push_back("--plan-block=" + std::to_string(block()));
@@ -345,7 +370,7 @@ Status AutoPlan::openTrial() {
                          "%s; gist-plan auto finds plans for decoders, and "
                          "'gist-plan solve-encoder' for encoders",
                          opened.text.c_str());
-  if (!hasDepths())
+  if (!triesAll() && !hasDepths())
     return {};
   return depthModel.open(*pool.first().model().session, source);
 }
@@ -379,7 +404,10 @@ Status AutoPlan::measureTimes() {
     GIST_TRY(trial.open(measured));
   double flops = 0;
   GIST_TRY(run::productFlopsOfToken(*model.module, flops));
-  products = flops / 2;
+  // A prompt has one product with the output weight, and no token has another.
+  const auto &known = model.module->spec().model;
+  products = flops / 2 - static_cast<double>(known.embeddingSize) *
+                             static_cast<double>(known.vocabSize);
   std::vector<int32_t> tokens;
   GIST_TRY(readTokens(pool.first(), file("mixed.txt"), tokens));
   // Behind the prompt there is room for some tokens.
@@ -398,11 +426,20 @@ Status AutoPlan::measureTimes() {
          keys = whole - dense.promptProducts - dense.answerWeights;
   // Hardly more than half of the layers' work can be left out.
   double less = hasDepths() ? 0.5 * dense.promptProducts : 0;
+  double ofKeys = keys;
   keys = hasHeads() ? keys : 0;
+  JobTime time(options.job, shape(), rates.rates);
+  double ofHead = 0, fewer = 0;
+  bits = std::make_unique<BitsMenu>(*pool.first().model().session, source);
+  if (hasBits() && bits->find()) {
+    ofHead = time.ofWeights(static_cast<double>(bits->storedBytes()));
+    fewer = ofHead - time.ofWeights(static_cast<double>(bits->fewestBytes()));
+  }
   constexpr double kLeastGain = 1.01;
   isWorthHeads = whole / (whole - keys) > kLeastGain;
   isWorthDepths = whole / (whole - less) > kLeastGain;
-  gain = whole / (whole - keys - less);
+  isWorthBits = whole / (whole - fewer) > kLeastGain;
+  gain = whole / (whole - keys - less - fewer);
   std::fprintf(
       stderr,
       "a prompt of %" PRId64 " tokens takes %.3g s, of which attention is "
@@ -414,13 +451,38 @@ Status AutoPlan::measureTimes() {
       100 * (1 - dense.answerWeights / std::max(dense.answer, 1e-9)));
   std::fprintf(stderr,
                "plans of heads could make the job at most %.2f times as fast, "
-               "plans of depths hardly more than %.2f times\n",
+               "plans of depths hardly more than %.2f times",
                whole / (whole - keys), whole / (whole - less));
+  if (fewer > 0)
+    std::fprintf(stderr, ", an output weight in 4 bits %.2f times",
+                 whole / (whole - fewer));
+  std::fputc('\n', stderr);
+  if (isWorthDepths && !hasTimeForDepths()) {
+    isWorthDepths = false;
+    std::fprintf(stderr,
+                 "plans of depths need more time than --seconds %g "
+                 "leaves; they are not searched\n",
+                 options.seconds);
+  }
+  rates.rates.rest = whole - (isWorthHeads ? ofKeys : 0) -
+                     (isWorthDepths ? dense.promptProducts : 0) -
+                     (isWorthBits ? ofHead : 0);
   if (options.least == Objective::Memory) {
     rates.rates = PartRates::ofMemory();
     isWorthHeads = true;
   }
   return {};
+}
+
+bool AutoPlan::hasTimeForDepths() const {
+  if (options.seconds <= 0 || !isWorthHeads)
+    return true;
+  // A layer that is all kinds at once takes about twice as long.
+  double kinds = 1.5 * static_cast<double>(depthModel.countLayers()),
+         tokens = static_cast<double>(options.texts.size()) *
+                  (kLeastPrompt + 2 * kJudged),
+         needed = 2 * kinds * tokens * secondsOfToken;
+  return needed < secondsFor((1 - kForSearch) * (1 - shareOfHeads()));
 }
 
 double AutoPlan::secondsOfEnd() const {
@@ -536,6 +598,21 @@ Status AutoPlan::measureDepths(double share) {
   return part.hasStopped() ? Status() : status;
 }
 
+/// What the output weight reads of some texts, and what it loses in fewer bits.
+Status AutoPlan::measureBits() {
+  constexpr double kShare = 0.05;
+  constexpr int64_t kWindow = 512, kFewest = 2 * kWindow, kMost = 4096;
+  auto fits = static_cast<int64_t>(secondsFor(kShare) / secondsOfToken);
+  std::vector<int32_t> tokens;
+  GIST_TRY(collectFitTokens(
+      pool.first().model().tokenizer, splitTexts,
+      {options.seconds > 0 ? std::clamp(fits, kFewest, kMost) : kMost, kWindow,
+       /*wantsQuestions=*/false, 3},
+      tokens));
+  GIST_TRY(depthModel.followNone());
+  return bits->measure(tokens, file("bases.safetensors"));
+}
+
 Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
                               Contract &contract) {
   contract.answer = isWorthDepths ? kJudged : 0;
@@ -575,7 +652,7 @@ Status AutoPlan::openHeldOut() {
 
 Status AutoPlan::search() {
   begin("searching the plan that saves most time and keeps the quality");
-  PlanMenu menu(heads.get(), depths.get());
+  PlanMenu menu(heads.get(), depths.get(), isWorthBits ? bits.get() : nullptr);
   constexpr double kUsedUp = 0.001;
   run::Limit part(secondsFor(1, kUsedUp));
   // Maps that are fitted together take a pass over the tokens for each.
@@ -598,8 +675,9 @@ Status AutoPlan::search() {
 Status AutoPlan::certifyPlan() {
   run::Limit unlimited;
   pool.stopAt(unlimited);
-  PlanMenu menu(heads.get(), depths.get());
+  PlanMenu menu(heads.get(), depths.get(), isWorthBits ? bits.get() : nullptr);
   PlanTrier trier(pool, menu, &depthModel, nullptr, unlimited);
+  GIST_TRY(menu.follow({}));
   GIST_TRY(heldOut.measureDense(pool));
   Measurement measured;
   auto always = [](const Measurement &) { return true; };
@@ -642,8 +720,9 @@ Status AutoPlan::writePlan() {
     GIST_TRY(writeMaps(file(depthPlan.maps.c_str()),
                        *pool.first().model().module, found.plan.maps));
   }
-  return writeWhole(file("plan.json"),
-                    printPlanFile(plan, depthPlan, contract.dump()));
+  return writeWhole(
+      file("plan.json"),
+      printPlanFile(plan, depthPlan, found.plan.linears, contract.dump()));
 }
 
 Status AutoPlan::compare() {
@@ -725,14 +804,9 @@ Status AutoPlan::run() {
   // All texts are read before time is spent on them.
   GIST_TRY(openContract(/*isHeldOut=*/false, length(), terms));
   GIST_TRY(openHeldOut());
-  // Each kind of choice gets time by what it can save.
-  double ofHeads = dense.prompt + dense.answer - dense.promptProducts -
-                   dense.answerWeights,
-         ofDepths = 0.5 * dense.promptProducts;
-  constexpr double kForSearch = 0.4;
-  double share = !isWorthHeads    ? 0
-                 : !isWorthDepths ? 1
-                                  : ofHeads / (ofHeads + ofDepths);
+  double share = shareOfHeads();
+  if (isWorthBits)
+    GIST_TRY(measureBits());
   if (share > 0)
     GIST_TRY(measureHeads((1 - kForSearch) * share));
   if (isWorthDepths)

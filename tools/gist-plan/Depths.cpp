@@ -199,7 +199,7 @@ Status DepthsCommand::write(const Promise &promise, const Json &measured,
                    {"prompt", options.prompt},
                    {"work", work}};
   contract.update(measured);
-  return writeWhole(output, printPlanFile({}, plan, contract.dump()));
+  return writeWhole(output, printPlanFile({}, plan, {}, contract.dump()));
 }
 
 Status DepthsCommand::run() {

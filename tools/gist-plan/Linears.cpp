@@ -17,11 +17,8 @@
 #include "tools/planning/LinearCalibration.h"
 #include "tools/running/Options.h"
 
-#include <unistd.h>
-
 #include <cinttypes>
 #include <fstream>
-#include <mutex>
 #include <sstream>
 
 using namespace gist;
@@ -67,21 +64,6 @@ static Status readTokens(const CalibrateOptions &options, const Module &module,
   return {};
 }
 
-/// A line on a terminal, rewritten as work goes on.
-static LinearProgress makeProgress() {
-  auto lock = std::make_shared<std::mutex>();
-  bool isTerminal = isatty(STDERR_FILENO) != 0;
-  return [=](const char *what, size_t done, size_t of) {
-    // A log gets one line at the end of each step.
-    if (!isTerminal && done != of)
-      return;
-    std::lock_guard<std::mutex> guard(*lock);
-    std::fprintf(stderr, "%s%s %zu/%zu%s", isTerminal ? "\r\033[K" : "", what,
-                 done, of, isTerminal && done != of ? "" : "\n");
-    std::fflush(stderr);
-  };
-}
-
 static Status runCalibrate(const CalibrateOptions &options) {
   GIST_TRY(checkWritable(options.output + ".json"));
   std::shared_ptr<const Module> module;
@@ -99,8 +81,8 @@ static Status runCalibrate(const CalibrateOptions &options) {
   GIST_TRY(readTokens(options, *module, tokens));
   LinearCalibration result;
   GIST_TRY(calibrateLinears(*session, model, tokens, options.calibration,
-                            options.output + ".safetensors", makeProgress(),
-                            result));
+                            options.output + ".safetensors",
+                            showLinearProgress(), result));
   // A basis may be taken over from the layer before, so there are fewer
   // decompositions than bases.
   if (options.calibration.maxK > 0)

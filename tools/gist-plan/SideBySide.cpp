@@ -151,8 +151,9 @@ void Comparer::printMemory(const json &run) const {
          lower = number(planned, {"peak_resident_bytes"});
   printRow("memory of the process", byteSize(memory), byteSize(lower),
            times(lower, memory));
-  printRow("attention work", "1",
-           shortNumber(number(run, {"work", "attention"})), "");
+  // A plan without heads has none.
+  if (double work = number(run, {"work", "attention"}); std::isfinite(work))
+    printRow("attention work", "1", shortNumber(work), "");
 }
 
 /// Of prefill, and of decode.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Plan/File/PlanFile.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/planning/LinearContract.h"
@@ -53,7 +54,8 @@ static Status solveForQuality(const Options &options,
   auto measure = [&](const std::vector<size_t> &tried, double &loss) -> Status {
     std::string path = contract.planPath();
     GIST_TRY(writeWhole(
-        path, printLinearPlan(makePlan(menus, tried, basesOf(options)))));
+        path,
+        printPlanFile({}, {}, makePlan(menus, tried, basesOf(options)), "")));
     GIST_TRY(contract.measure(path, loss));
     std::fprintf(stderr, "%12" PRId64 " %9.4f ", countBytes(menus, tried),
                  std::exp(predictLoss(menus, tried)));
@@ -91,8 +93,9 @@ static Status runSolve(const Options &options) {
       std::filesystem::proximate(basesOf(options), folder, failed).string();
   std::fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes for a token\n",
                countBytes(menus, chosen), all);
-  return writeWhole(options.output,
-                    printLinearPlan(makePlan(menus, chosen, relative)));
+  return writeWhole(
+      options.output,
+      printPlanFile({}, {}, makePlan(menus, chosen, relative), ""));
 }
 
 void gist::plan::addSolveLinears(CLI::App &app, Action &action) {

@@ -48,6 +48,10 @@ struct PartRates {
   double planned = 0, plannedToken = 0;
   /// Two calls for the ends of a prompt, beside the work of their tokens.
   double ends = 0;
+  /// A byte of weights that a written token reads.
+  double weight = 0;
+  /// What no choice changes, of the whole job.
+  double rest = 0;
 
   /// Numbers of keys and values that are kept, in place of time.
   static PartRates ofMemory() {
@@ -85,6 +89,11 @@ public:
     return rates.product * multiplyAdds * static_cast<double>(bulk);
   }
   double ofEnds() const { return rates.ends; }
+  double ofRest() const { return rates.rest; }
+  /// Of so many bytes of weights that every written token reads.
+  double ofWeights(double bytes) const {
+    return rates.weight * bytes * static_cast<double>(what.answer);
+  }
 
 private:
   Job what;

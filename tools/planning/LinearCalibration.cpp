@@ -16,9 +16,28 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
 using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
+
+LinearProgress plan::showLinearProgress() {
+  auto lock = std::make_shared<std::mutex>();
+  bool isTerminal = isatty(STDERR_FILENO) != 0;
+  return [=](const char *what, size_t done, size_t of) {
+    if (!isTerminal && done != of)
+      return;
+    std::lock_guard<std::mutex> guard(*lock);
+    std::fprintf(stderr, "%s%s %zu/%zu%s", isTerminal ? "\r\033[K" : "", what,
+                 done, of, isTerminal && done != of ? "" : "\n");
+    std::fflush(stderr);
+  };
+}
 
 static constexpr int kResidualBins = 20;
 /// Dimensions that are reported.
@@ -95,7 +114,8 @@ Status Calibrator::findInputs() {
       continue;
     for (const ObservationSpec &shown : entry.observations) {
       const BufferSpec &buffer = spec.buffers[entry.outputs[shown.output]];
-      if (shown.kind != ObservationKind::Input || buffer.shape.size() != 2)
+      if (shown.kind != ObservationKind::Input || buffer.shape.size() != 2 ||
+          (options.isOfHeadAlone && shown.layer >= 0))
         continue;
       LinearMoments moments;
       moments.layer = shown.layer;
@@ -249,7 +269,7 @@ Status Calibrator::roundInput(size_t number,
         .energy = outputError(weight, Matrix::Zero(rows, columns), input.sums),
         .rounded = {}};
     Matrix contexts;
-    if (input.isHead())
+    if (input.isHead() && options.refitsRanges)
       contexts = meanContexts(weight, getHeadRows(columns));
     for (int bits : wanted) {
       WeightFormat format = formatOfBits(bits);
@@ -327,7 +347,8 @@ Calibrator::probe(std::span<const int32_t> tokens,
                   const std::vector<std::vector<std::vector<uint8_t>>> &blocks,
                   LinearCalibration &result) {
   LinearProbe probe(session);
-  GIST_TRY(probe.start(tokens));
+  if (!options.isOfHeadAlone)
+    GIST_TRY(probe.start(tokens));
   for (size_t i = 0; i < inputs.size(); ++i) {
     InputResult &input = result.inputs[i];
     std::vector<Matrix> numbers;

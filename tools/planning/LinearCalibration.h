@@ -63,6 +63,10 @@ struct InputResult {
 };
 
 struct CalibrationOptions {
+  bool isOfHeadAlone = false;
+  /// Whether the ranges of a head's blocks are fitted to the rows that it reads
+  /// once more: a few per cent of the error, and most of the time.
+  bool refitsRanges = true;
   int64_t window = 512;
   int64_t maxTokens = 16384;
   /// Bits of rounded weights; only formats smaller than the stored one are
@@ -90,6 +94,10 @@ struct LinearCalibration {
 /// Says how far work has come: what is done, and how much of it.
 using LinearProgress =
     std::function<void(const char *what, size_t done, size_t of)>;
+
+/// A line on a terminal, rewritten as work goes on; a log gets one line at the
+/// end of each step.
+LinearProgress showLinearProgress();
 
 /// Calibrates the linear layers of `session`'s module, which has an entry
 /// `observe`, with the weights of `model`. Bases and rounded weights are

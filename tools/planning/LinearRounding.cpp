@@ -19,6 +19,8 @@
 
 #include "tools/planning/LinearRounding.h"
 
+#include "tools/planning/AllCores.h"
+
 #include <Eigen/Cholesky>
 
 #include <algorithm>
@@ -144,28 +146,41 @@ private:
 };
 } // namespace
 
-std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
-                                            WeightFormat format,
-                                            const Compensation &compensation) {
+/// Rounds the rows of `left` into `result`.
+static void roundRows(Matrix left, WeightFormat format,
+                      const Compensation &compensation, uint8_t *result) {
   const FormatInfo &info = formatInfo(format);
-  Eigen::Index rows = weight.rows(), columns = weight.cols();
+  Eigen::Index rows = left.rows(), columns = left.cols();
   Eigen::Index blocks = columns / kBlock;
-  std::vector<uint8_t> result(
-      static_cast<size_t>(rows * blocks * info.blockBytes));
   RowRounder rounder(format, compensation.factor);
-  Matrix left = weight;
   Matrix errors(rows, kBlock);
   for (Eigen::Index block = 0; block < blocks; ++block) {
     Eigen::Index first = block * kBlock, after = first + kBlock;
     for (Eigen::Index row = 0; row < rows; ++row)
       rounder.roundBlock(left.row(row), first, errors.row(row),
-                         result.data() +
-                             (row * blocks + block) * info.blockBytes);
+                         result + (row * blocks + block) * info.blockBytes);
     // What a block leaves to all columns after it, in one product.
     left.rightCols(columns - after).noalias() -=
         errors *
         compensation.factor.block(first, after, kBlock, columns - after);
   }
+}
+
+std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
+                                            WeightFormat format,
+                                            const Compensation &compensation) {
+  const FormatInfo &info = formatInfo(format);
+  Eigen::Index rows = weight.rows(),
+               rowBytes = weight.cols() / kBlock * info.blockBytes;
+  std::vector<uint8_t> result(static_cast<size_t>(rows * rowBytes));
+  // Only a head has so many rows that cores share them.
+  constexpr Eigen::Index kSlice = 8192;
+  forEachOnAllCores(
+      static_cast<size_t>((rows + kSlice - 1) / kSlice), [&](size_t slice) {
+        Eigen::Index first = static_cast<Eigen::Index>(slice) * kSlice;
+        roundRows(weight.middleRows(first, std::min(kSlice, rows - first)),
+                  format, compensation, result.data() + first * rowBytes);
+      });
   return result;
 }
 

@@ -65,7 +65,7 @@ private:
       bool isAttention = total.label.find("attention") != std::string::npos,
            isUpkeep = total.label.starts_with("cluster");
       (isAttention ? parts.attention
-       : isUpkeep ? parts.upkeep
+       : isUpkeep  ? parts.upkeep
                   : parts.rest) += static_cast<double>(total.nanoseconds) / 1e9;
     }
     return parts;
@@ -113,6 +113,8 @@ static Status measureModel(run::Runner &model, double products,
   rates.dense = rate(prompt.attention, countMultiplyAdds(heads.work, shape));
   rates.denseKept = rate(token.attention, heads.rows * rowSize(shape));
   result.token = token.rest;
+  rates.weight = rate(
+      token.rest, static_cast<double>(run::weightBytesOfToken(*model.module)));
   // The ends beside the work of their tokens.
   DepthPlan usual;
   for (int64_t end : {usual.first, usual.last}) {

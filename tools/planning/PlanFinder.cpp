@@ -20,6 +20,7 @@ Status PlanFinder::measureDense() {
   if (isDenseKnown)
     return {};
   double before = limit.taken();
+  GIST_TRY(menu.follow({}));
   GIST_TRY(terms.measureDense(pool));
   denseSeconds = limit.taken() - before;
   isDenseKnown = true;

@@ -49,11 +49,14 @@ void PlanMenu::addVariant(const DepthMenu::Kind *tail, bool hasKinds,
     variant.places.push_back(ofHeads[i]);
     variant.places.back().around = heads->layerOf(i);
   }
+  if (bits)
+    variant.places.push_back(bits->makePlace(terms, time));
   if (tail)
     variant.spends = spendsOf(tail);
+  variant.work = time.ofRest();
   // The ends of a prompt are calls of their own.
   if (hasKinds || tail)
-    variant.work = time.ofEnds();
+    variant.work += time.ofEnds();
   menu.push_back(std::move(variant));
   depthsOf.push_back(std::move(of));
 }
@@ -87,8 +90,13 @@ TrialPlan PlanMenu::makePlan(const PlanChoice &choice) const {
     else if (kind)
       use(i, *kind);
   }
+  std::span<const size_t> others = std::span(choice.options).subspan(layers);
+  if (bits) {
+    plan.linears = bits->makePlan(others.back());
+    others = others.first(others.size() - 1);
+  }
   if (heads)
-    plan.heads = heads->makePlan(std::span(choice.options).subspan(layers));
+    plan.heads = heads->makePlan(others);
   return plan;
 }
 
@@ -100,6 +108,7 @@ Status PlanMenu::findHeads(const Plan &plan, PlanChoice &choice) const {
     if (found[i] > 0)
       choice.options[heads->layerOf(i)] = 1;
   choice.options.insert(choice.options.end(), found.begin(), found.end());
+  choice.options.resize(menu.front().places.size());
   return {};
 }
 
@@ -143,6 +152,7 @@ Status PlanTrier::measure(const Contract &by, const TrialPlan &plan,
   bool hasDepths = plan.depths.isNeeded();
   if (hasDepths)
     GIST_TRY(model->follow(plan.depths, plan.maps));
+  GIST_TRY(menu.follow(plan.linears));
   Plan heads =
       plan.heads.layers.empty() ? makeDense(pool.first().module()) : plan.heads;
   Attempt attempt(heads, /*isWhole=*/!hasDepths);

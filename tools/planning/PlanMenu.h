@@ -5,35 +5,37 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Heads and depths as one menu, and the plans that are made of it. A layer is a
-// place around those of its heads: one that the bulk of a prompt leaves out
-// computes nothing in them, and a plan of any of its heads costs the others,
-// which are looked up then.
+// Heads, depths and bits as one menu, and the plans that are made of it. A
+// layer is a place around those of its heads: one that the bulk of a prompt
+// leaves out computes nothing in them, and a plan of any of its heads costs the
+// others, which are looked up then.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_PLANNING_PLANMENU_H
 #define GIST_TOOLS_PLANNING_PLANMENU_H
 
+#include "tools/planning/BitsMenu.h"
 #include "tools/planning/DepthMenu.h"
 #include "tools/planning/HeadMenu.h"
 #include "tools/planning/PlanSearch.h"
 
 namespace gist::plan {
 
-/// A plan of heads and depths, as it is tried. A part that is empty leaves the
-/// model as it is.
+/// A plan of all kinds, as it is tried. A part that is empty leaves the model
+/// as it is.
 struct TrialPlan {
   Plan heads;
   DepthPlan depths;
   MapSet maps;
+  LinearPlan linears;
 };
 
 class PlanMenu {
 public:
-  /// Either may be null; both outlive this.
-  PlanMenu(HeadMenu *heads, const DepthMenu *depths)
-      : heads(heads), depths(depths) {}
+  /// Each may be null; all outlive this.
+  PlanMenu(HeadMenu *heads, const DepthMenu *depths, BitsMenu *bits = nullptr)
+      : heads(heads), depths(depths), bits(bits) {}
 
   /// Lists what there is for a contract. The first variant leaves depths as
   /// they are.
@@ -42,6 +44,10 @@ public:
   const std::vector<MenuVariant> &variants() const { return menu; }
   /// Maps are as they were fitted alone.
   TrialPlan makePlan(const PlanChoice &choice) const;
+  /// Brings the bits of a plan into the module that plans are tried in.
+  Status follow(const LinearPlan &linears) const {
+    return bits ? bits->follow(linears) : Status();
+  }
   /// The choice that makes up a plan of heads.
   Status findHeads(const Plan &plan, PlanChoice &choice) const;
 
@@ -56,11 +62,12 @@ private:
                   const Places &ofHeads, size_t terms, const JobTime &time);
 
   size_t countLayers() const {
-    return depths ? depths->countLayers() : heads->countLayers();
+    return depths ? depths->countLayers() : heads ? heads->countLayers() : 0;
   }
 
   HeadMenu *heads;
   const DepthMenu *depths;
+  BitsMenu *bits;
   std::vector<MenuVariant> menu;
   std::vector<Depths> depthsOf; ///< of each variant
 };

@@ -200,7 +200,7 @@ Status gist::parseLinearPlan(std::string_view text, const std::string &folder,
 // Writing
 //===----------------------------------------------------------------------===//
 
-static Json toJson(const LinearChoice &choice) {
+Json gist::toJson(const LinearChoice &choice) {
   if (choice.isDense())
     return "dense";
   Json json = Json::object();
@@ -222,18 +222,10 @@ static Json toJson(const LinearChoice &choice) {
   return json;
 }
 
-std::string gist::printLinearPlan(const LinearPlan &plan) {
-  // One line for each layer, for readability. Linear layers do not use the
-  // block, but readHeads() expects one in every plan.
-  std::string text = "{\"gist_plan\": 1, \"block\": 128,\n";
-  if (!plan.bases.empty())
-    text += " \"bases\": " + Json(plan.bases).dump() + ",\n";
-  text += " \"head\": " + toJson(plan.head).dump() + ",\n \"layers\": [";
-  for (size_t i = 0; i < plan.layers.size(); ++i) {
-    Json linears = Json::object();
-    for (size_t group = 0; group < kNumLinearGroups; ++group)
-      linears[kGroupNames[group]] = toJson(plan.layers[i][group]);
-    text += (i ? ",\n  " : "\n  ") + Json{{"linears", linears}}.dump();
-  }
-  return text + "]}\n";
+Json gist::toJson(const LayerLinears &layer) {
+  Json linears = Json::object();
+  for (size_t group = 0; group < kNumLinearGroups; ++group)
+    if (!layer[group].isDense())
+      linears[kGroupNames[group]] = toJson(layer[group]);
+  return linears;
 }

@@ -80,8 +80,6 @@ struct LinearPlan {
 /// the plan's folder.
 Status parseLinearPlan(std::string_view text, const std::string &folder,
                        LinearPlan &plan);
-/// A plan of linear layers alone.
-std::string printLinearPlan(const LinearPlan &plan);
 
 } // namespace gist
 

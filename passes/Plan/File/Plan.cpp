@@ -154,7 +154,7 @@ Status gist::parsePlan(std::string_view text, Plan &plan) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-static Json toJson(const HeadChoice &head) {
+Json gist::toJson(const HeadChoice &head) {
   switch (head.kind) {
   case HeadKind::Dense:
     return "dense";
@@ -173,31 +173,36 @@ std::string gist::printHead(const HeadChoice &head) {
 }
 
 std::string gist::printPlan(const Plan &plan, const std::string &contract) {
-  return printPlanFile(plan, {}, contract);
+  return printPlanFile(plan, {}, {}, contract);
 }
 
 std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
+                                const LinearPlan &linears,
                                 const std::string &contract) {
   std::string text = "{\n  \"gist_plan\": " + std::to_string(kPlanVersion) +
                      ",\n  \"block\": " + std::to_string(heads.block);
   if (depths.isNeeded())
     text += ",\n  \"depth\": " + printDepth(depths);
+  if (!linears.bases.empty())
+    text += ",\n  \"bases\": " + Json(linears.bases).dump();
+  if (!linears.head.isDense())
+    text += ",\n  \"head\": " + toJson(linears.head).dump();
   if (!contract.empty())
     text += ",\n  \"contract\": " + contract;
   text += ",\n  \"layers\": [";
   // A line for each layer: what a person compares.
-  size_t layers = std::max(heads.layers.size(), depths.layers.size());
+  size_t layers = std::max(
+      {heads.layers.size(), depths.layers.size(), linears.layers.size()});
   for (size_t i = 0; i < layers; ++i) {
-    text += i == 0 ? "\n    {" : ",\n    {";
+    Json layer = Json::object();
     if (depths.isNeeded())
-      text += "\"depth\":" + printDepth(depths.layers[i]);
-    if (i < heads.layers.size()) {
-      Json list = Json::array();
-      for (const HeadChoice &head : heads.layers[i])
-        list.push_back(toJson(head));
-      text += (depths.isNeeded() ? ",\"heads\":" : "\"heads\":") + list.dump();
-    }
-    text += "}";
+      layer["depth"] = Json::parse(printDepth(depths.layers[i]));
+    for (size_t head = 0;
+         i < heads.layers.size() && head < heads.layers[i].size(); ++head)
+      layer["heads"].push_back(toJson(heads.layers[i][head]));
+    if (i < linears.layers.size())
+      layer["linears"] = toJson(linears.layers[i]);
+    text += (i == 0 ? "\n    " : ",\n    ") + layer.dump();
   }
   return text + "\n  ]\n}\n";
 }

@@ -46,8 +46,9 @@ Status parsePlanFile(std::string_view text, const std::string &folder,
                      PlanFile &plan);
 /// Opens the file and reads it.
 Status readPlanFile(const std::string &path, PlanFile &plan);
-/// The text of a file with both; either may be empty. `contract` is JSON.
+/// The text of a file with all of these; each may be empty. `contract` is JSON.
 std::string printPlanFile(const Plan &heads, const DepthPlan &depths,
+                          const LinearPlan &linears,
                           const std::string &contract);
 
 } // namespace gist

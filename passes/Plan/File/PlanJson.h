@@ -45,6 +45,10 @@ Status readLinears(const PlanJson &json, LinearPlan &plan);
 Status readDepths(const PlanJson &json, DepthPlan &plan);
 Status readSelections(const PlanJson &json, SelectionPlan &plan);
 
+PlanJson toJson(const HeadChoice &head);
+PlanJson toJson(const LinearChoice &choice);
+PlanJson toJson(const LayerLinears &layer);
+
 /// True if a layer has a selection, or attends on one.
 bool hasSelections(const PlanJson &json);
 

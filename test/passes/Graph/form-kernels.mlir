@@ -230,3 +230,53 @@ func.func @returned_slices(%x: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<
 // CHECK:         %[[SLICE:.+]] = tensor.extract_slice %{{.+}}[0, 0] [%{{.+}}, 8] [1, 1]
 // CHECK:         %[[COPY:.+]] = tensor.insert_slice %[[SLICE]] into %[[DEST]]
 // CHECK:         return %[[COPY]]
+
+// -----
+
+// Two parts of a row are put together where the row is read, ...
+// CHECK-LABEL: func.func @joined_rows
+// CHECK:         gist.dispatch @rows_0(
+// CHECK-NOT:     gist.dispatch
+func.func @joined_rows(%a: tensor<?x20000xf32>, %b: tensor<?x12768xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %a, %c0 : tensor<?x20000xf32>
+  %e = tensor.empty(%t) : tensor<?x32768xf32>
+  %left = tensor.insert_slice %a into %e[0, 0] [%t, 20000] [1, 1] : tensor<?x20000xf32> into tensor<?x32768xf32>
+  %both = tensor.insert_slice %b into %left[0, 20000] [%t, 12768] [1, 1] : tensor<?x12768xf32> into tensor<?x32768xf32>
+  %sums = tensor.empty(%t) : tensor<?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%sums : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t)>], iterator_types = ["parallel", "reduction"]}
+      ins(%both : tensor<?x32768xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %s = arith.addf %v, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
+
+// -----
+
+// ... but for rows that the scratch of a kernel has no room for, such as logits
+// of a large vocabulary: those lie in memory.
+// CHECK-LABEL: func.func @joined_long_rows
+// CHECK:         %[[ROWS:.+]] = gist.dispatch @rows_0({{.*}} outs(%{{.+}} : tensor<?x32769xf32>)
+// CHECK:         gist.dispatch @rows_1({{.*}}%[[ROWS]]
+// CHECK-NOT:     gist.dispatch
+func.func @joined_long_rows(%a: tensor<?x20000xf32>, %b: tensor<?x12769xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %a, %c0 : tensor<?x20000xf32>
+  %e = tensor.empty(%t) : tensor<?x32769xf32>
+  %left = tensor.insert_slice %a into %e[0, 0] [%t, 20000] [1, 1] : tensor<?x20000xf32> into tensor<?x32769xf32>
+  %both = tensor.insert_slice %b into %left[0, 20000] [%t, 12769] [1, 1] : tensor<?x12769xf32> into tensor<?x32769xf32>
+  %sums = tensor.empty(%t) : tensor<?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%sums : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t)>], iterator_types = ["parallel", "reduction"]}
+      ins(%both : tensor<?x32769xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %s = arith.addf %v, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
