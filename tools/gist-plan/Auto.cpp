@@ -47,6 +47,9 @@ using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+/// A plan, in the folder, and one that is not measured to pay.
+static constexpr const char *kPlan = "plan.json", *kFinding = "finding.json";
+
 namespace {
 enum class Choices { All, Heads, Depths };
 enum class Objective { Time, Memory };
@@ -103,8 +106,18 @@ private:
   Status openHeldOut();
   Status search();
   Status certifyPlan();
-  Status writePlan();
+  /// Into the folder; what was measured of its speed is part of it.
+  Status writePlan(const char *name);
   Status compare();
+  double jobSpeedUp() const {
+    return speedUp.ofJob(options.job.prompt, options.job.answer);
+  }
+  /// Whether what was found does what was asked for; otherwise it is a finding,
+  /// and not a plan to compile with.
+  bool pays() const {
+    return options.least == Objective::Memory ||
+           (speedUp.isFollowed && jobSpeedUp() > 1);
+  }
   void begin(const char *what);
   void printEnd() const;
 
@@ -136,7 +149,7 @@ private:
   SideBySideOptions sides() const {
     SideBySideOptions sides;
     sides.model = options.model;
-    sides.plan = file("plan.json");
+    sides.plan = file(kPlan);
     sides.compiler = options.compiler;
     sides.folder = options.folder;
     sides.command = "gist-plan auto";
@@ -164,6 +177,11 @@ private:
   /// there is time for.
   int64_t length() const;
   int64_t tokensOfKind(double seconds) const;
+  /// How often a prompt is timed at the end: short ones scatter.
+  int timesOfPrompt() const {
+    constexpr double kLong = 5;
+    return dense.prompt > kLong ? 1 : 2;
+  }
   /// Seconds that judging and comparing take at the end, about.
   double secondsOfEnd() const;
   /// 0 would mean no limit.
@@ -198,8 +216,9 @@ private:
   FoundPlan found;
   std::optional<Certificate> certificate;
   bool hasPlan = true;
-  bool wasEnough = true; ///< the time, for the search
-  bool pays = true;      ///< the plan saves time here
+  bool wasEnough = true;   ///< the time, for the search
+  SpeedUp speedUp;         ///< measured ...
+  int64_t speedTokens = 0; ///< ... with so many tokens
 };
 } // namespace
 
@@ -207,6 +226,9 @@ void AutoPlan::begin(const char *what) {
   constexpr int kSteps = 5;
   std::fprintf(stderr, "== %d/%d %s\n", ++step, kSteps, what);
 }
+
+/// Four digits are as precise as the measurements.
+static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 /// What heads lose, in the folder.
 static constexpr const char *kCalibration = "calibration.json";
@@ -486,10 +508,11 @@ bool AutoPlan::hasTimeForDepths() const {
 }
 
 double AutoPlan::secondsOfEnd() const {
-  // The certificate; then prompts with and without the plan, three times each
-  // for speed and once for quality.
+  // The certificate; then prompts with and without the plan, for speed and once
+  // for quality.
+  int times = timesOfPrompt() == 1 ? 2 : 4;
   double tokens = 2 * static_cast<double>(heldOut.countTokens()) +
-                  8 * static_cast<double>(options.job.prompt);
+                  2.0 * times * static_cast<double>(options.job.prompt);
   // On a slow machine the plan is worth more than its comparison.
   return std::min(compileSeconds + tokens * secondsOfToken,
                   0.45 * std::max(limit.left(), 0.0));
@@ -693,7 +716,7 @@ Status AutoPlan::certifyPlan() {
   return {};
 }
 
-Status AutoPlan::writePlan() {
+Status AutoPlan::writePlan(const char *name) {
   const Promise &promise = options.search.promise;
   Json contract = {
       {"quality", promise.perplexity},
@@ -702,7 +725,13 @@ Status AutoPlan::writePlan() {
       {"confidence", options.search.confidence},
       {"context", options.context},
       {"job", {{"prompt", options.job.prompt}, {"answer", options.job.answer}}},
-      {"time_predicted", std::round(found.work * 1e4) / 1e4}};
+      {"time_predicted", rounded(found.work)}};
+  if (speedUp.densePrompt > 0)
+    contract["measured"] = {{"device", certificate->device},
+                            {"tokens", speedTokens},
+                            {"prompt_times_as_fast", rounded(speedUp.prompt)},
+                            {"answer_times_as_fast", rounded(speedUp.answer)},
+                            {"job_times_as_fast", rounded(jobSpeedUp())}};
   if (certificate) {
     Json judged = toJson(*certificate);
     contract["certified"] = judged["parts"];
@@ -721,17 +750,32 @@ Status AutoPlan::writePlan() {
                        *pool.first().model().module, found.plan.maps));
   }
   return writeWhole(
-      file("plan.json"),
+      file(name),
       printPlanFile(plan, depthPlan, found.plan.linears, contract.dump()));
 }
 
 Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
   SideBySideOptions compared = sides();
-  compared.texts = {options.heldOut.front()};
-  compared.tokens = options.job.prompt;
-  compared.repetitions = 2;
-  GIST_TRY(compareSideBySide(compared, file("evaluation.json"), pays));
+  // One text, of all held-out texts: most are shorter than long prompts.
+  std::string all;
+  for (const std::string &path : options.heldOut) {
+    std::string text;
+    GIST_TRY(run::readText(path, text));
+    all += text + "\n";
+  }
+  compared.texts = {file("held-out.txt")};
+  GIST_TRY(writeWhole(compared.texts.front(), all));
+  std::vector<int32_t> tokens;
+  GIST_TRY(readTokens(pool.first(), compared.texts.front(), tokens));
+  compared.tokens =
+      std::min(options.job.prompt, static_cast<int64_t>(tokens.size()));
+  compared.repetitions = timesOfPrompt();
+  speedTokens = compared.tokens;
+  GIST_TRY(compareSideBySide(compared, file("evaluation.json"), speedUp));
+  GIST_TRY(writePlan(pays() ? kPlan : kFinding));
+  std::error_code ignored;
+  fs::remove(file(pays() ? kFinding : kPlan), ignored);
   std::vector<std::string> pages = {file("evaluation.json")};
   if (heads)
     pages.push_back(file(kCalibration));
@@ -775,8 +819,10 @@ void AutoPlan::printEnd() const {
           ? ""
           : std::string(" --target=") + targetOfDevice(options.device);
   std::printf("\nThe page: %s\n", file("report.html").c_str());
-  if (pays)
-    std::printf("To compile with the plan:\n");
+  if (pays())
+    std::printf("A prompt of %" PRId64 " tokens and an answer of %" PRId64
+                " are %.2f times as fast. To compile with the plan:\n",
+                options.job.prompt, options.job.answer, jobSpeedUp());
   else
     std::printf("With a prompt of %" PRId64 " tokens and an answer of %" PRId64
                 " this plan saves no time on this machine: a finding, and not "
@@ -786,8 +832,9 @@ void AutoPlan::printEnd() const {
   std::printf("  gist-compile %s -o %s --context %" PRId64 "%s --plan %s%s\n",
               quote(options.model).c_str(),
               quote(fs::path(options.model).stem().string() + ".gist").c_str(),
-              options.context, target.c_str(), quote(file("plan.json")).c_str(),
-              pays ? "" : " --follow-plan");
+              options.context, target.c_str(),
+              quote(file(pays() ? kPlan : kFinding)).c_str(),
+              speedUp.isFollowed && pays() ? "" : " --follow-plan");
 }
 
 Status AutoPlan::run() {
@@ -819,7 +866,7 @@ Status AutoPlan::run() {
   GIST_TRY(search());
   if (hasPlan) {
     GIST_TRY(certifyPlan());
-    GIST_TRY(writePlan());
+    GIST_TRY(writePlan(kPlan));
     GIST_TRY(compare());
   }
   printEnd();

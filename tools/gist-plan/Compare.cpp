@@ -52,10 +52,10 @@ static Status runCompare(SideBySideOptions options) {
   }
   std::string evaluation = options.folder + "/evaluation.json",
               page = options.folder + "/report.html";
-  bool pays = false;
-  GIST_TRY(compareSideBySide(options, evaluation, pays));
+  SpeedUp speedUp;
+  GIST_TRY(compareSideBySide(options, evaluation, speedUp));
   GIST_TRY(writePage({evaluation}, page));
-  if (!pays)
+  if (!speedUp.isThere())
     std::printf("\nThis plan saves no time here.\n");
   std::printf("\nThe page: %s\n", page.c_str());
   return {};

@@ -39,8 +39,7 @@ public:
   Comparer(const SideBySideOptions &options) : options(options) {}
 
   Status run(json &result);
-  /// Whether gist-compile follows the plan, and prompts or answers are faster.
-  bool pays() const;
+  SpeedUp speedUp() const;
 
 private:
   /// What gist-run prints as JSON, also kept in a file of the folder.
@@ -168,11 +167,24 @@ static std::vector<std::pair<double, double>> readSpeeds(const json &dense,
   return speeds;
 }
 
-bool Comparer::pays() const {
-  return isFollowed &&
-         std::ranges::any_of(readSpeeds(dense, planned), [](const auto &speed) {
-           return speed.second > speed.first;
-         });
+SpeedUp Comparer::speedUp() const {
+  SpeedUp result{.isFollowed = isFollowed};
+  std::vector<std::pair<double, double>> speeds = readSpeeds(dense, planned);
+  if (speeds.size() == 2) {
+    auto [prompt, fasterPrompt] = speeds[0];
+    auto [answer, fasterAnswer] = speeds[1];
+    result.prompt = fasterPrompt / prompt;
+    result.answer = fasterAnswer / answer;
+    result.densePrompt = prompt;
+    result.denseAnswer = answer;
+  }
+  return result;
+}
+
+double SpeedUp::ofJob(int64_t promptTokens, int64_t answerTokens) const {
+  double forPrompt = static_cast<double>(promptTokens) / densePrompt,
+         forAnswer = static_cast<double>(answerTokens) / denseAnswer;
+  return (forPrompt + forAnswer) / (forPrompt / prompt + forAnswer / answer);
 }
 
 static constexpr const char *kTests[] = {"prefill", "decode"};
@@ -315,11 +327,12 @@ Status plan::compileModel(const SideBySideOptions &options,
 }
 
 Status plan::compareSideBySide(const SideBySideOptions &options,
-                               const std::string &evaluation, bool &pays) {
+                               const std::string &evaluation,
+                               SpeedUp &speedUp) {
   Comparer comparer(options);
   json result;
   GIST_TRY(comparer.run(result));
-  pays = comparer.pays();
+  speedUp = comparer.speedUp();
   return writeWhole(evaluation,
                     result.dump(1, ' ', false, json::error_handler_t::replace) +
                         "\n");

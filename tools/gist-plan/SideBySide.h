@@ -34,6 +34,17 @@ struct SideBySideOptions {
   Promise promise;
 };
 
+/// What a plan was measured to gain.
+struct SpeedUp {
+  double prompt = 1, answer = 1;           ///< times as fast
+  double densePrompt = 0, denseAnswer = 0; ///< tokens/s without the plan
+  bool isFollowed = false; ///< where a user compiles with the plan
+
+  bool isThere() const { return isFollowed && (prompt > 1 || answer > 1); }
+  /// Of a prompt and an answer of so many tokens.
+  double ofJob(int64_t promptTokens, int64_t answerTokens) const;
+};
+
 /// gist-compile as the user names it, or beside this program. Refuses a device
 /// that it cannot compile for.
 Status findCompiler(const std::string &device, std::string &compiler);
@@ -47,10 +58,9 @@ Status compileModel(const SideBySideOptions &options, const std::string &output,
                     const std::vector<std::string> &more);
 
 /// Time, memory and quality with and without the plan: a table on standard
-/// output, and `evaluation` for gist-plan report. `pays` says whether the plan
-/// is followed where a user compiles with it, and saves time.
+/// output, and `evaluation` for gist-plan report.
 Status compareSideBySide(const SideBySideOptions &options,
-                         const std::string &evaluation, bool &pays);
+                         const std::string &evaluation, SpeedUp &speedUp);
 
 } // namespace gist::plan
 

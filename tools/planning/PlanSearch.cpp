@@ -117,10 +117,16 @@ Status PlanSearch::correct() {
     }
   }
   // A factor that holds and one that does not, then the middle of them.
-  double low = 0, high = 0;
+  double low = 0, high = 0, failed = 0;
   for (int step = 0; step < options.steps; ++step) {
     GIST_TRY(measure(choose(factor), trial));
     (trial.share <= 1 ? low : high) = factor;
+    if (trial.share > 1)
+      failed = trial.work;
+    // Few places are left between the two: moves tell which of them lose most.
+    constexpr double kNear = 0.02;
+    if (low > 0 && high > 0 && least.work - failed < kNear * workOf(none()))
+      break;
     // A plan that spends far too much is followed by a large step.
     factor = high == 0  ? low * 1.6
              : low == 0 ? high / std::clamp(trial.share, 1.6, 4.0)
