@@ -32,11 +32,11 @@ Status PlanFinder::measureDense() {
 }
 
 /// Gives clusters room for what was measured and some more, and measures that.
-Status PlanFinder::giveRoom(const PlanSearch &search, FoundPlan &found) {
+Status PlanFinder::giveRoom(FoundPlan &found) {
   Plan &plan = found.plan.heads;
-  const std::vector<double> &clusters = search.best().measured.clusters;
+  const std::vector<double> clusters = found.measured.clusters;
   auto context = static_cast<double>(pool.first().module().context);
-  double headroom = 1.25;
+  double headroom = 1.25, share = 0;
   constexpr int kTimes = 3;
   for (int i = 0; i < kTimes; ++i, headroom *= 1.5) {
     bool hasClusters = false;
@@ -67,25 +67,46 @@ Status PlanFinder::giveRoom(const PlanSearch &search, FoundPlan &found) {
       return {};
     GIST_TRY(std::move(status));
     found.measured = std::move(measured);
-    if (search.shareOf(found.measured) <= 1)
+    share = search->shareOf(found.measured);
+    if (share <= 1)
       return {};
   }
+  std::fprintf(
+      stderr,
+      "with as many clusters as it was given room for, the plan spends "
+      "%.2f of what is allowed; the certificate tells what it keeps\n",
+      share);
   return {};
+}
+
+Status PlanFinder::take(const PlanSearch::Trial &trial, FoundPlan &found) {
+  trier.keep(trial.choice);
+  found.measured = trial.measured;
+  found.work = search->relativeWork(trial);
+  found.share = trial.share;
+  return trier.make(trial.choice, found.plan);
+}
+
+bool PlanFinder::retreat(FoundPlan &found) {
+  // What other texts lose more is seldom less than this.
+  constexpr double kLess = 0.6;
+  const PlanSearch::Trial *next = search->bestWithin(kLess * found.share);
+  return next && take(*next, found).ok() && giveRoom(found).ok();
 }
 
 Status PlanFinder::find(const SearchOptions &options, const JobTime &time,
                         FoundPlan &found) {
   pool.stopAt(limit);
   menu.build(terms, time);
-  PlanSearch search(options, terms, menu.variants(), limit,
-                    [&](const PlanChoice &choice,
-                        const PlanSearch::WantsQuestions &wanted,
-                        Measurement &result) {
-                      trier.keep(search.best().choice);
-                      return trier.measure(terms, choice, wanted, result);
-                    });
+  search = std::make_unique<PlanSearch>(
+      options, terms, menu.variants(), limit,
+      [&](const PlanChoice &choice, const PlanSearch::WantsQuestions &wanted,
+          Measurement &result) {
+        trier.keep(search->best().choice);
+        return trier.measure(terms, choice, wanted, result);
+      });
   // The model as it is, the search, and the plan with room at the end.
-  Progress bar("sequences", (search.expectTrials() + 2) * terms.countWindows(),
+  Progress bar("sequences", (search->expectTrials() + 2) * terms.countWindows(),
                0, &limit);
   std::mutex mutex;
   terms.afterWindow = [&] {
@@ -94,20 +115,16 @@ Status PlanFinder::find(const SearchOptions &options, const JobTime &time,
   };
   PlanChoice first;
   Status status = measureDense();
-  search.denseSeconds = denseSeconds;
+  search->denseSeconds = denseSeconds;
   if (status.ok() && start)
     status = menu.findHeads(*start, first);
   if (status.ok())
-    status = search.run(bar, start ? &first : nullptr);
+    status = search->run(bar, start ? &first : nullptr);
   complete = status.ok();
   if (isDenseKnown && (complete || limit.hasStopped())) {
-    const PlanSearch::Trial &best = search.best();
-    trier.keep(best.choice);
-    status = trier.make(best.choice, found.plan);
-    found.measured = best.measured;
-    found.work = search.relativeWork();
-    if (status.ok() && (search.hasPlan() || complete))
-      status = giveRoom(search, found);
+    status = take(search->best(), found);
+    if (status.ok() && (search->hasPlan() || complete))
+      status = giveRoom(found);
   } else if (limit.hasStopped()) {
     status = {};
   }

@@ -18,7 +18,8 @@ namespace gist::plan {
 struct FoundPlan {
   TrialPlan plan;
   Measurement measured;
-  double work = 1; ///< predicted, relative to the model as it is
+  double work = 1;  ///< predicted, relative to the model as it is
+  double share = 0; ///< of what is allowed that it spends
 };
 
 class PlanFinder {
@@ -41,19 +42,26 @@ public:
   Status find(const SearchOptions &options, const JobTime &time,
               FoundPlan &found);
 
+  /// Another plan of the last search, which spends clearly less of what is
+  /// allowed; false: there is none.
+  bool retreat(FoundPlan &found);
+
   /// False: the limit ended the search.
   bool isComplete() const { return complete; }
 
 private:
   /// Measures the model as it is, which plans are compared with.
   Status measureDense();
-  Status giveRoom(const PlanSearch &search, FoundPlan &found);
+  /// Makes the plan that was tried.
+  Status take(const PlanSearch::Trial &trial, FoundPlan &found);
+  Status giveRoom(FoundPlan &found);
 
   ProbePool &pool;
   PlanMenu &menu;
   PlanTrier &trier;
   Contract &terms;
   run::Limit &limit;
+  std::unique_ptr<PlanSearch> search; ///< the last one
   bool complete = false, isDenseKnown = false;
   double denseSeconds = 0; ///< of one measurement
 };

@@ -100,7 +100,8 @@ Status PlanSearch::correct() {
   Trial trial;
   // Places lose more together than alone. Where there is time for few plans,
   // the first of them should keep the quality.
-  double factor = limit.left() < options.steps * denseSeconds ? 0.25 : 1;
+  auto most = static_cast<double>(expectTrials());
+  double factor = limit.left() < most * denseSeconds ? 0.25 : 1;
   for (int round = 0; round < options.corrections; ++round) {
     GIST_TRY(measure(choose(factor), trial));
     for (size_t k = 0; k < count; ++k) {
@@ -124,7 +125,7 @@ Status PlanSearch::correct() {
     if (trial.share > 1)
       failed = trial.work;
     // Few places are left between the two: moves tell which of them lose most.
-    constexpr double kNear = 0.02;
+    constexpr double kNear = 0.04;
     if (low > 0 && high > 0 && least.work - failed < kNear * workOf(none()))
       break;
     // A plan that spends far too much is followed by a large step.
@@ -222,6 +223,15 @@ Status PlanSearch::tryMoves() {
     }
   }
   return {};
+}
+
+const PlanSearch::Trial *PlanSearch::bestWithin(double share) const {
+  const Trial *best = nullptr;
+  for (const auto &[choice, trial] : trials)
+    if (trial.share <= share && trial.work < workOf(none()) &&
+        (!best || trial.work < best->work))
+      best = &trial;
+  return best;
 }
 
 Status PlanSearch::run(Progress &bar, const PlanChoice *start) {

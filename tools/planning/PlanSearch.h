@@ -82,10 +82,15 @@ public:
   /// The least work that keeps the contract so far; the model as it is where
   /// there is nothing better.
   const Trial &best() const { return least; }
+  /// The least work of the plans that spend at most this share of what is
+  /// allowed; null: there is none but the model as it is.
+  const Trial *bestWithin(double share) const;
   /// Whether a plan with less work than the model as it is was found.
   bool hasPlan() const { return least.choice != none(); }
-  /// Of the best plan, relative to the model as it is.
-  double relativeWork() const { return least.work / workOf(none()); }
+  /// Relative to the model as it is.
+  double relativeWork(const Trial &trial) const {
+    return trial.work / workOf(none());
+  }
   /// The largest share of what is allowed that a plan was measured to lose.
   double shareOf(const Measurement &measured) const;
   /// Plans that are measured, at most.

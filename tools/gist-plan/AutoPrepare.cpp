@@ -1,0 +1,181 @@
+//===- AutoPrepare.cpp - Model, texts and modules for `gist-plan auto` ----===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Json.h"
+#include "tools/gist-plan/AutoPlan.h"
+#include "tools/planning/BuiltInTexts.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cinttypes>
+#include <filesystem>
+
+using namespace gist;
+using namespace gist::plan;
+namespace fs = std::filesystem;
+
+/// The context is read from the model, so that it is never larger.
+Status AutoPlan::readModel() {
+  GIST_TRY(openModelSource(options.model, source));
+  int64_t known = 0;
+  GIST_TRY(
+      source.config()
+          .read({{"max_position_embeddings", "n_positions"}, "context_length"},
+                known)
+          .in(options.model));
+  constexpr int64_t kDefault = 4096, kFewest = 64;
+  int64_t &context = options.context, &prompt = options.job.prompt,
+          &answer = options.job.answer;
+  int64_t most = known > 0 ? known : INT64_MAX;
+  if (context == 0)
+    context = std::min(most, prompt > 0 ? prompt + answer : kDefault);
+  if (context < kFewest)
+    return Status::error(Code::BadArgument,
+                         "a context of %" PRId64
+                         " tokens is too short for a plan; expected %" PRId64
+                         " or more",
+                         context, kFewest);
+  if (prompt == 0) {
+    prompt = context / 2;
+    answer = std::min(answer, context - prompt);
+  }
+  if (!hasHeads() && !hasDepths())
+    return Status::error(
+        Code::BadArgument,
+        "--choices=depths makes prompts of %" PRId64
+        " tokens and more faster and keeps the cache as it is; got a prompt of "
+        "%" PRId64 " tokens and --least=%s: choose --choices=all",
+        kLeastPrompt, prompt,
+        options.least == Objective::Memory ? "memory" : "time");
+  // Prompt, what is judged behind it, and the copy of as many of its tokens.
+  if (hasDepths())
+    context = std::min(most, std::max(context, prompt + 2 * kJudged));
+  if (prompt + answer > context)
+    return Status::error(Code::BadArgument,
+                         "a prompt of %" PRId64
+                         " tokens and an answer of %" PRId64
+                         " do not fit a context of %" PRId64,
+                         prompt, answer, context);
+  return {};
+}
+
+/// Refuses a folder of another model or of other settings.
+Status AutoPlan::checkFolder() {
+  GIST_TRY(makeFolder(options.folder));
+  std::error_code error;
+  // The time stands for the content, which would take long to hash.
+  auto time = fs::last_write_time(options.model, error);
+  nlohmann::json settings = {
+      {"gist_auto", 1},
+      {"model", fs::absolute(options.model, error).string()},
+      {"time", time.time_since_epoch().count()},
+      {"context", options.context},
+      {"heads", hasHeads()},
+      {"depths", hasDepths()},
+      {"bits", hasBits()},
+      {"device", options.device},
+      {"texts", options.texts}};
+  std::string path = file("settings.json");
+  if (fs::is_regular_file(path)) {
+    std::string text;
+    GIST_TRY(run::readText(path, text));
+    if (nlohmann::json before;
+        parseJson(text, before).ok() && before == settings)
+      return {};
+    return Status::error(Code::BadArgument,
+                         "%s: the folder is of another model, context, device "
+                         "or other texts; choose another one with -o",
+                         options.folder.c_str());
+  }
+  return writeWhole(path, settings.dump() + "\n");
+}
+
+/// Writes the built-in texts if the user names none.
+Status AutoPlan::writeTexts() {
+  bool hasTexts = !options.texts.empty();
+  bool hasHeldOut = !options.heldOut.empty();
+  for (const BuiltInText &text : builtInTexts()) {
+    std::vector<std::string> &list =
+        text.isHeldOut ? options.heldOut : options.texts;
+    if (text.isHeldOut ? hasHeldOut : hasTexts)
+      continue;
+    std::string path = file(text.name);
+    list.push_back(path);
+    if (!fs::is_regular_file(path))
+      GIST_TRY(writeWhole(path, text.text));
+  }
+  return {};
+}
+
+/// Pieces of all texts in turn, for the calibration: one short sequence then
+/// has something of each.
+Status AutoPlan::writeMixed() {
+  if (fs::is_regular_file(file(kMixedFile)))
+    return {};
+  constexpr size_t kPiece = 800; // characters, about 200 tokens
+  std::vector<std::string> texts(options.texts.size());
+  for (size_t i = 0; i < texts.size(); ++i)
+    GIST_TRY(run::readText(options.texts[i], texts[i]));
+  std::string mixed;
+  std::vector<size_t> places(texts.size());
+  // As long as every text has a piece left.
+  for (bool isLeft = true; isLeft;)
+    for (size_t i = 0; i < texts.size(); ++i) {
+      // A piece ends with a line.
+      size_t end = texts[i].find('\n', places[i] + kPiece);
+      end = end == std::string::npos ? texts[i].size() : end + 1;
+      mixed.append(texts[i], places[i], end - places[i]);
+      places[i] = end;
+      isLeft &= end < texts[i].size();
+    }
+  return writeWhole(file(kMixedFile), mixed);
+}
+
+Status AutoPlan::prepare() {
+  GIST_TRY(readModel());
+  GIST_TRY(findCompiler(options.device, options.compiler));
+  if (options.folder.empty())
+    options.folder = fs::path(options.model).stem().string() + "-plan";
+  GIST_TRY(checkFolder());
+  GIST_TRY(writeTexts());
+  return writeMixed();
+}
+
+Status AutoPlan::compileModules() {
+  begin("compiling the model as it is, and to try plans in");
+  // gist-compile writes a module whole or not at all, so that a file that is
+  // there is a good one.
+  double before = limit.taken();
+  if (!fs::is_regular_file(file(kDenseModule)))
+    GIST_TRY(compileModel(sides(), file(kDenseModule), {}));
+  compileSeconds = limit.taken() - before;
+  if (fs::is_regular_file(file(kTrialModule)))
+    return {};
+  const char *plan = triesAll()   ? kTrialPlan
+                     : hasHeads() ? kCalibrationPlan
+                                  : kDepthsPlan;
+  std::vector<std::string> words = {std::string("--plan=") + plan};
+  if (triesAll() || hasDepths())
+    words.push_back("--observe");
+  if (hasHeads())
+    words.push_back("--plan-block=" + std::to_string(block()));
+  return compileModel(sides(), file(kTrialModule), words);
+}
+
+Status AutoPlan::openTrial() {
+  run::ModelOptions model = moduleOf(kTrialModule);
+  Status opened = pool.open(model, 1, hasHeads());
+  if (!opened.ok())
+    return Status::error(opened.code,
+                         "%s; gist-plan auto finds plans for decoders, and "
+                         "'gist-plan solve-encoder' for encoders",
+                         opened.text.c_str());
+  if (!triesAll() && !hasDepths())
+    return {};
+  return depthModel.open(*pool.first().model().session, source);
+}
