@@ -71,9 +71,9 @@ TEST(Calibration, EstimatesScatterLessThanMeans) {
     double meanError = 0, estimateError = 0;
     constexpr int kHeads = 200, kTokens = 2000;
     for (int head = 0; head < kHeads; ++head) {
-      HeadLoss loss{0, 0, kTokens};
+      MeanLoss loss{0, 0, kTokens};
       for (int t = 0; t < kTokens; ++t) {
-        // What HeadLoss::estimate assumes: a mean of the divergence and a
+        // What MeanLoss::estimate assumes: a mean of the divergence and a
         // variance of twice that.
         double change = divergence + std::sqrt(2 * divergence) * normal(random);
         loss.mean += change / kTokens;
@@ -93,12 +93,20 @@ TEST(Calibration, EstimatesScatterLessThanMeans) {
 // one expect, weighted by the number of tokens.
 TEST(Calibration, EstimatesOfWhatIsKnown) {
   // Many tokens: the mean, which may be far from the divergence.
-  EXPECT_NEAR((HeadLoss{0.02, 0.005, 1e6}).estimate(), 0.02, 1e-5);
+  EXPECT_NEAR((MeanLoss{0.02, 0.005, 1e6}).estimate(), 0.02, 1e-5);
   // Few: the divergence.
-  EXPECT_NEAR((HeadLoss{0.02, 0.005, 1}).estimate(), 0.005, 1e-4);
+  EXPECT_NEAR((MeanLoss{0.02, 0.005, 1}).estimate(), 0.005, 1e-4);
   // Gains are not spent, and nothing changed is nothing lost.
-  EXPECT_EQ((HeadLoss{-0.02, 0.005, 1e6}).estimate(), 0);
-  EXPECT_EQ((HeadLoss{0, 0, 100}).estimate(), 0);
+  EXPECT_EQ((MeanLoss{-0.02, 0.005, 1e6}).estimate(), 0);
+  EXPECT_EQ((MeanLoss{0, 0, 100}).estimate(), 0);
+  // Of two texts as many tokens as both have.
+  MeanLoss both{0.03, 0.01, 300};
+  both.add({-0.01, 0.002, 100});
+  EXPECT_DOUBLE_EQ(both.mean, 0.02);
+  EXPECT_DOUBLE_EQ(both.divergence, 0.008);
+  EXPECT_EQ(both.tokens, 400);
+  both.add({5, 5, 0});
+  EXPECT_DOUBLE_EQ(both.mean, 0.02);
   // change^2 / 2 near zero, |change| - 1 far from it.
   EXPECT_NEAR(divergenceOf(-0.01), 0.5e-4, 1e-8);
   EXPECT_NEAR(divergenceOf(100), 99, 0.01);

@@ -105,19 +105,3 @@ TEST(Intervals, Stratify) {
   EXPECT_EQ(stratify(few).error, pool(few).error);
   EXPECT_EQ(stratify(few).strata, 1u);
 }
-
-// Means of 0 and 10 with errors of 1 have a variance of 50, of which 1 is by
-// chance: each moves by 1/50 of its way to the mean.
-TEST(Intervals, ShrinkToMean) {
-  Mean far[] = {{0, 1, 4}, {10, 1, 4}};
-  std::vector<double> values = shrinkToMean(far);
-  EXPECT_NEAR(values[0], 0.1, 1e-12);
-  EXPECT_NEAR(values[1], 9.9, 1e-12);
-  // Less apart than chance alone would have them.
-  Mean near[] = {{1, 2, 4}, {2, 2, 4}, {3, 2, 4}};
-  for (double value : shrinkToMean(near))
-    EXPECT_NEAR(value, 2, 1e-12);
-  // A number without an error stays.
-  Mean sure[] = {{1, 0, 1}, {5, 0, 1}};
-  EXPECT_EQ(shrinkToMean(sure), (std::vector<double>{1, 5}));
-}

@@ -21,13 +21,12 @@ namespace fs = std::filesystem;
 
 /// The texts of this program have four thousand tokens of most tokenizers.
 int64_t AutoPlan::length() const {
-  constexpr int64_t kMost = 4096 - kJudged;
-  int64_t longest =
-      hasDepths()
-          ? std::min({options.job.prompt, kMost, options.context - 2 * kJudged})
-          : std::min(options.context, kMost + kJudged);
+  const int64_t kMost = 4096 - judged();
+  int64_t longest = hasDepths() ? std::min({options.job.prompt, kMost,
+                                            options.context - 2 * judged()})
+                                : std::min(options.context, kMost + judged());
   // A text that is too short for a sequence would not be judged by.
-  longest = std::min(longest, shortestText - (isWorthDepths ? kJudged : 0));
+  longest = std::min(longest, shortestText - (isWorthDepths ? judged() : 0));
   // A search measures fifty sequences and more.
   constexpr double kSequences = 60;
   int64_t fits =
@@ -103,13 +102,8 @@ Status AutoPlan::measureTimes() {
     std::fprintf(stderr, ", an output weight in 4 bits %.2f times",
                  whole / (whole - fewer));
   std::fputc('\n', stderr);
-  if (isWorthDepths && !hasTimeForDepths()) {
-    isWorthDepths = false;
-    std::fprintf(stderr,
-                 "plans of depths need more time than --seconds %g "
-                 "leaves; they are not searched\n",
-                 options.seconds);
-  }
+  if (isWorthDepths)
+    GIST_TRY(checkDepths());
   rates.rates.rest = whole - (isWorthHeads ? ofKeys : 0) -
                      (isWorthDepths ? dense.promptProducts : 0) -
                      (isWorthBits ? ofHead : 0);
@@ -120,15 +114,42 @@ Status AutoPlan::measureTimes() {
   return {};
 }
 
-bool AutoPlan::hasTimeForDepths() const {
-  if (options.seconds <= 0 || !isWorthHeads)
-    return true;
-  // A layer that is all kinds at once takes about twice as long.
+Status AutoPlan::checkDepths() {
+  if (options.choices == Choices::Depths)
+    return {};
+  // Least squares are good with several rows for each number that a map reads.
+  constexpr double kRows = 8;
+  auto reads = static_cast<double>(
+      pool.first().model().module->spec().model.embeddingSize);
+  for (size_t i = 0; i < depthModel.countLayers(); ++i)
+    reads = std::max(
+        reads, static_cast<double>(depthModel.outputWeight(i).cols()) / 2);
+  double fitted = kRows * reads, there = 0;
+  for (const std::string &path : options.texts) {
+    std::vector<int32_t> tokens;
+    GIST_TRY(readTokens(pool.first(), path, tokens));
+    // The other half is to search with.
+    there += static_cast<double>(tokens.size()) / 2;
+  }
+  // A layer that is all kinds at once takes about twice as long, and a token to
+  // fit with twice that.
   double kinds = 1.5 * static_cast<double>(depthModel.countLayers()),
-         tokens = static_cast<double>(options.texts.size()) *
-                  (kLeastPrompt + 2 * kJudged),
-         needed = 2 * kinds * tokens * secondsOfToken;
-  return needed < secondsFor((1 - kForSearch) * (1 - shareOfHeads()));
+         tokens = 2 * kinds * (kLeastPrompt + 2 * kJudged) + 4 * fitted,
+         least = secondsFor((1 - kForSearch) * (1 - shareOfHeads()));
+  if (fitted > there)
+    std::fprintf(stderr,
+                 "plans of depths need texts of %.0f tokens or more, and there "
+                 "are %.0f; they are not searched: --text names more\n",
+                 2 * fitted, 2 * there);
+  else if (options.seconds > 0 && tokens * secondsOfToken > least)
+    std::fprintf(stderr,
+                 "plans of depths need more time than --seconds %g leaves; "
+                 "they are not searched\n",
+                 options.seconds);
+  else
+    return {};
+  isWorthDepths = false;
+  return {};
 }
 
 double AutoPlan::secondsOfComparison() const {
@@ -205,18 +226,24 @@ Status AutoPlan::measureHeads(double share) {
   return heads->check(pool.first().model().module->spec().model.name);
 }
 
-/// Tokens of the prompts that kinds of layers are compared on: as many as let
-/// two kinds of each layer be measured in half of the time.
-int64_t AutoPlan::tokensOfKind(double seconds) const {
-  if (seconds <= 0)
-    return length();
-  double kinds = 2.0 * static_cast<double>(depthModel.countLayers()),
-         texts = static_cast<double>(splitTexts.size());
-  auto fits =
-      static_cast<int64_t>(0.5 * seconds / (kinds * texts * secondsOfToken)) -
-      2 * kJudged;
-  constexpr int64_t kFewest = 512;
-  return std::clamp(fits, std::min(kFewest, length()), length());
+/// Prompts are as long as lets two kinds of each layer be measured in half of
+/// the time.
+Status AutoPlan::openKindTerms(double seconds) {
+  int64_t tokens = length();
+  if (seconds > 0) {
+    double kinds = 2.0 * static_cast<double>(depthModel.countLayers());
+    auto fits = static_cast<int64_t>(0.5 * seconds / (kinds * secondsOfToken));
+    tokens =
+        std::clamp(fits - 2 * kJudged, std::min(kLeastPrompt, tokens), tokens);
+  }
+  std::vector<std::string> texts;
+  for (const SplitText &text : splitTexts)
+    texts.push_back(text.search);
+  std::string path = file("search-mixed.txt");
+  GIST_TRY(writeWhole(path, mixTexts(texts)));
+  kindTerms.answer = kJudged;
+  kindTerms.tokensOfTerm = kJudged;
+  return kindTerms.open(pool, {path}, {tokens});
 }
 
 Status AutoPlan::measureDepths(double share) {
@@ -237,7 +264,7 @@ Status AutoPlan::measureDepths(double share) {
       fitTokens));
   fitter = std::make_unique<DepthFitter>(depthModel, fitTokens, fit);
   run::Limit part(seconds);
-  GIST_TRY(openContract(/*isHeldOut=*/false, tokensOfKind(seconds), kindTerms));
+  GIST_TRY(openKindTerms(seconds));
   pool.stopAt(part);
   GIST_TRY(depthModel.followNone());
   Status status = kindTerms.measureDense(pool);
@@ -265,7 +292,7 @@ Status AutoPlan::measureBits() {
 }
 
 Status AutoPlan::splitOwnTexts() {
-  GIST_TRY(readSplitTexts(options.texts, length() + 2 * kJudged, splitTexts));
+  GIST_TRY(readSplitTexts(options.texts, length() + 2 * judged(), splitTexts));
   for (SplitText &text : splitTexts) {
     // Only maps are fitted so closely that other text has to judge them.
     if (!isWorthDepths)
@@ -279,7 +306,7 @@ Status AutoPlan::splitOwnTexts() {
 
 Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
                               Contract &contract) {
-  contract.answer = isWorthDepths ? kJudged : 0;
+  contract.answer = isWorthDepths ? judged() : 0;
   std::vector<std::string> paths = options.heldOut;
   if (!isHeldOut) {
     paths.clear();
@@ -292,7 +319,7 @@ Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
     }
   }
   contract.tokensOfTerm =
-      isWorthDepths ? kJudged * (isHeldOut ? 4 : 1) : tokens;
+      isWorthDepths ? judged() * (isHeldOut ? 4 : 1) : tokens;
   return contract.open(pool, paths, {tokens});
 }
 

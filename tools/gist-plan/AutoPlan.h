@@ -65,6 +65,9 @@ private:
   Status checkFolder();
   Status writeTexts();
   Status writeMixed();
+  /// Pieces of all texts in turn: one short sequence then has something of
+  /// each.
+  static std::string mixTexts(const std::vector<std::string> &texts);
   Status compileModules();
   Status openTrial();
   /// What parts of the model take, and what plans could save at most.
@@ -79,15 +82,18 @@ private:
            : !isWorthDepths ? 1
                             : ofHeads / (ofHeads + ofDepths);
   }
-  /// Whether there is time to measure tails and one kind of each layer. Fewer
-  /// do not make a plan, and their time is better spent on heads.
-  bool hasTimeForDepths() const;
+  /// Leaves depths out where there is no time to measure tails and one kind of
+  /// each layer, or no text to fit maps with: their time is better spent on
+  /// heads.
+  Status checkDepths();
   /// What each head loses alone, in this share of the time that is left.
   Status measureHeads(double share);
   /// What each kind of layer loses alone, likewise.
   Status measureDepths(double share);
   Status measureBits();
   Status openContract(bool isHeldOut, int64_t tokens, Contract &contract);
+  /// What kinds of layers are measured with, in so many seconds.
+  Status openKindTerms(double seconds);
   Status openHeldOut();
   Status search();
   Status certifyPlan(const PlanMenu &menu);
@@ -113,7 +119,14 @@ private:
     return options.folder + "/" + name;
   }
   static constexpr int64_t kLeastPrompt = 512;
-  static constexpr int64_t kJudged = 256;   ///< tokens behind a prompt
+  /// Tokens that kinds of layers are judged by, behind a prompt and in its
+  /// copy.
+  static constexpr int64_t kJudged = 256;
+  /// The same of plans: a prompt costs more than what tells how good it was.
+  int64_t judged() const {
+    constexpr int64_t kMost = 1024;
+    return std::clamp<int64_t>(options.job.prompt / 4, kJudged, kMost);
+  }
   static constexpr double kForSearch = 0.4; ///< of the time for losses
   bool hasHeads() const { return options.choices != Choices::Depths; }
   /// A prompt has to have a bulk, and depths keep the cache as it is.
@@ -165,7 +178,6 @@ private:
   /// Tokens of a prompt that plans are tried on: of the job, or as many as
   /// there is time for.
   int64_t length() const;
-  int64_t tokensOfKind(double seconds) const;
   /// How often a prompt is timed at the end: short ones scatter.
   int timesOfPrompt() const {
     constexpr double kLong = 5;

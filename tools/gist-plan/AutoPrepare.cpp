@@ -54,7 +54,7 @@ Status AutoPlan::readModel() {
         options.least == Objective::Memory ? "memory" : "time");
   // Prompt, what is judged behind it, and the copy of as many of its tokens.
   if (hasDepths())
-    context = std::min(most, std::max(context, prompt + 2 * kJudged));
+    context = std::min(most, std::max(context, prompt + 2 * judged()));
   if (prompt + answer > context)
     return Status::error(Code::BadArgument,
                          "a prompt of %" PRId64
@@ -112,15 +112,17 @@ Status AutoPlan::writeTexts() {
   return {};
 }
 
-/// Pieces of all texts in turn, for the calibration: one short sequence then
-/// has something of each.
 Status AutoPlan::writeMixed() {
   if (fs::is_regular_file(file(kMixedFile)))
     return {};
-  constexpr size_t kPiece = 800; // characters, about 200 tokens
   std::vector<std::string> texts(options.texts.size());
   for (size_t i = 0; i < texts.size(); ++i)
     GIST_TRY(run::readText(options.texts[i], texts[i]));
+  return writeWhole(file(kMixedFile), mixTexts(texts));
+}
+
+std::string AutoPlan::mixTexts(const std::vector<std::string> &texts) {
+  constexpr size_t kPiece = 800; // characters, about 200 tokens
   std::string mixed;
   std::vector<size_t> places(texts.size());
   // As long as every text has a piece left.
@@ -133,7 +135,7 @@ Status AutoPlan::writeMixed() {
       places[i] = end;
       isLeft &= end < texts[i].size();
     }
-  return writeWhole(file(kMixedFile), mixed);
+  return mixed;
 }
 
 Status AutoPlan::prepare() {

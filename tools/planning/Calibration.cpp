@@ -38,24 +38,10 @@ std::vector<int64_t> Calibration::checkpoints() const {
   return makeCheckpoints(tokens);
 }
 
-double gist::divergenceOf(double change) {
-  return std::sqrt(1 + change * change) - 1;
-}
-
-double HeadLoss::estimate() const {
-  if (divergence <= 0 || tokens <= 0)
-    return 0;
-  // What a head loses differs from its divergence by about as much again, so
-  // the prior's variance is divergence^2; that of the mean is the variance of
-  // a change, 2 divergence, over the tokens.
-  double weight = divergence / (divergence + 2 / tokens);
-  return std::max(0.0, divergence + weight * (mean - divergence));
-}
-
-HeadLoss Calibration::firstCopyLoss(const HeadRun &run, size_t text,
+MeanLoss Calibration::firstCopyLoss(const HeadRun &run, size_t text,
                                     size_t checkpoint) const {
   // Nothing predicts the first token.
-  HeadLoss loss{0, 0, static_cast<double>(checkpoints()[checkpoint] - 1)};
+  MeanLoss loss{0, 0, static_cast<double>(checkpoints()[checkpoint] - 1)};
   for (size_t i = 0; i <= checkpoint; ++i) {
     loss.mean += (run.losses[i] - texts[text].dense[i]) / loss.tokens;
     loss.divergence += run.divergences[i] / loss.tokens;
@@ -63,7 +49,7 @@ HeadLoss Calibration::firstCopyLoss(const HeadRun &run, size_t text,
   return loss;
 }
 
-HeadLoss Calibration::secondCopyLoss(const HeadRun &run, size_t text) const {
+MeanLoss Calibration::secondCopyLoss(const HeadRun &run, size_t text) const {
   // Losses are sums between checkpoints; the last is the second copy alone.
   auto count = static_cast<double>(tokens - tokens / 2);
   return {(run.losses.back() - texts[text].dense.back()) / count,

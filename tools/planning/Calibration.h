@@ -19,6 +19,7 @@
 
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/Work.h"
+#include "tools/planning/MeanLoss.h"
 #include "tools/planning/SelectionCurves.h"
 
 #include <map>
@@ -36,26 +37,6 @@ struct HeadRun {
   std::vector<HeadWork> work;
   /// At each checkpoint.
   std::vector<double> clusters;
-};
-
-/// How far a prediction that changed -log p of the right token by `change` is
-/// from what it was: change^2 / 2, but at most |change|. For small changes, and
-/// for tokens distributed as the model predicts, its mean is the
-/// Kullback-Leibler divergence.
-double divergenceOf(double change);
-
-/// What a head loses over some tokens, per token.
-struct HeadLoss {
-  double mean = 0; ///< of the changes of -log p
-  double divergence = 0;
-  double tokens = 0;
-
-  /// The best guess at what it loses on other text. The mean is what is asked
-  /// for, but a head that loses 0.0001 nats changes single tokens by 0.014, so
-  /// that the mean over thousands of them still scatters by more than itself;
-  /// the divergence does not. The less the mean is known, the more the
-  /// divergence counts.
-  double estimate() const;
 };
 
 struct CalibrationText {
@@ -85,9 +66,9 @@ struct Calibration {
 
   /// How much more the head loses per token than the model as it is, over the
   /// first copy up to a checkpoint, or over the second copy.
-  HeadLoss firstCopyLoss(const HeadRun &run, size_t text,
+  MeanLoss firstCopyLoss(const HeadRun &run, size_t text,
                          size_t checkpoint) const;
-  HeadLoss secondCopyLoss(const HeadRun &run, size_t text) const;
+  MeanLoss secondCopyLoss(const HeadRun &run, size_t text) const;
 };
 
 /// Checkpoints of a sequence of `tokens`.

@@ -168,7 +168,8 @@ size_t Contract::countTokens() const {
 }
 
 Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
-                               size_t number, WindowResult &result) const {
+                               size_t number, WindowResult &result,
+                               std::vector<float> &losses) const {
   const Window &window = windows[number];
   const AttentionShape &shape = prober.module().shape;
   std::string key;
@@ -199,6 +200,7 @@ Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
       result.work += countMultiplyAdds(run.work.front()[head], shape);
   if (!run.clusters.empty())
     result.clusters = run.clusters.front();
+  losses = std::move(run.losses);
   return isKept ? trials->add(key, result) : Status();
 }
 
@@ -211,12 +213,17 @@ Status Contract::measure(ProbePool &pool, const Attempt &attempt,
   return {};
 }
 
+Measurement Contract::emptyMeasurement(ProbePool &pool) const {
+  Measurement empty;
+  empty.terms.resize(list.size());
+  empty.clusters.resize(
+      static_cast<size_t>(pool.first().module().shape.heads()));
+  return empty;
+}
+
 Status Contract::measureTexts(ProbePool &pool, const Attempt &attempt,
                               Measurement &result) const {
-  Measurement measured;
-  measured.terms.resize(list.size());
-  measured.clusters.resize(
-      static_cast<size_t>(pool.first().module().shape.heads()));
+  Measurement measured = emptyMeasurement(pool);
   GIST_TRY(addWindows(pool, attempt, /*areQuestions=*/false, measured));
   result = std::move(measured);
   return {};
@@ -228,34 +235,48 @@ Status Contract::askQuestions(ProbePool &pool, const Attempt &attempt,
 }
 
 Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
-                            bool areQuestions, Measurement &result) const {
+                            bool areQuestions, Measurement &result,
+                            TokenLosses *losses) const {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < windows.size(); ++i)
     if ((windows[i].kind == letterOf(TermKind::Tasks)) == areQuestions)
       numbers.push_back(i);
   std::vector<WindowResult> runs(windows.size());
+  TokenLosses ofTokens(windows.size());
   GIST_TRY(pool.forEach(numbers.size(), [&](Prober &prober, size_t i) {
-    GIST_TRY(measureWindow(prober, attempt, numbers[i], runs[numbers[i]]));
+    size_t number = numbers[i];
+    GIST_TRY(
+        measureWindow(prober, attempt, number, runs[number], ofTokens[number]));
     if (afterWindow)
       afterWindow();
     return Status();
   }));
   const AttentionShape &shape = pool.first().module().shape;
   Measurement measured = result;
-  std::vector<double> predicted(list.size()), dense(list.size());
+  std::vector<double> dense(list.size());
   for (size_t i : numbers) {
     const Window &window = windows[i];
-    std::vector<double> counts(window.termOf.size());
-    for (int part : window.partOf)
-      if (part >= 0)
-        counts[static_cast<size_t>(part)] += 1;
+    std::vector<double> counts(window.termOf.size()),
+        divergences(window.termOf.size());
+    bool isKnown = i < denseLosses.size() && !denseLosses[i].empty() &&
+                   !ofTokens[i].empty();
+    for (size_t t = 0; t < window.partOf.size(); ++t) {
+      if (window.partOf[t] < 0)
+        continue;
+      auto part = static_cast<size_t>(window.partOf[t]);
+      counts[part] += 1;
+      if (isKnown)
+        divergences[part] += divergenceOf(
+            static_cast<double>(ofTokens[i][t] - denseLosses[i][t]));
+    }
     for (size_t part = 0; part < window.termOf.size(); ++part) {
       size_t term = window.termOf[part];
       TermResult &sum = measured.terms[term];
       // Each sample of a task weighs the same, and so does each token of text.
       double weight = list[term].kind == TermKind::Tasks ? 1 / counts[part] : 1;
       sum.loss += weight * runs[i].losses[part];
-      predicted[term] += weight * counts[part];
+      sum.divergence += weight * divergences[part];
+      sum.count += weight * counts[part];
       sum.parts.push_back(runs[i].losses[part] / counts[part]);
     }
     measured.terms[window.termOf.front()].work += runs[i].work;
@@ -269,22 +290,40 @@ Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
           std::max(measured.clusters[head], runs[i].clusters[head]);
   }
   for (size_t k = 0; k < list.size(); ++k) {
-    if (predicted[k] == 0)
+    TermResult &term = measured.terms[k];
+    bool isQuestion = list[k].kind == TermKind::Tasks;
+    if (term.count == 0 || isQuestion != areQuestions)
       continue;
-    measured.terms[k].loss /= predicted[k];
+    term.loss /= term.count;
+    term.divergence /= term.count;
     if (dense[k] > 0)
-      measured.terms[k].work /= dense[k];
-    if (!std::isfinite(measured.terms[k].loss))
+      term.work /= dense[k];
+    if (!std::isfinite(term.loss))
       return Status::error(Code::BadArgument,
                            "%s: the model's predictions are not finite numbers",
                            title(list[k]).c_str());
   }
+  if (losses)
+    for (size_t i : numbers)
+      (*losses)[i] = std::move(ofTokens[i]);
   result = std::move(measured);
   return {};
 }
 
 Status Contract::measureDense(ProbePool &pool) {
-  return measure(pool, makeDense(pool.first().module()), dense);
+  Attempt asItIs(makeDense(pool.first().module()));
+  Measurement measured = emptyMeasurement(pool);
+  TokenLosses losses(windows.size());
+  for (bool areQuestions : {false, true})
+    GIST_TRY(addWindows(pool, asItIs, areQuestions, measured, &losses));
+  dense = std::move(measured);
+  denseLosses = std::move(losses);
+  return {};
+}
+
+MeanLoss Contract::meanLoss(const Measurement &measured, size_t term) const {
+  const TermResult &found = measured.terms[term];
+  return {loss(measured, term), found.divergence, found.count};
 }
 
 run::Mean Contract::differences(const Measurement &measured,

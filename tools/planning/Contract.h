@@ -16,6 +16,7 @@
 #ifndef GIST_TOOLS_PLANNING_CONTRACT_H
 #define GIST_TOOLS_PLANNING_CONTRACT_H
 
+#include "tools/planning/MeanLoss.h"
 #include "tools/planning/Probe.h"
 #include "tools/planning/Promise.h"
 #include "tools/planning/Trials.h"
@@ -41,6 +42,9 @@ struct TermResult {
   /// The mean of each part of its sequences: how much they differ says how sure
   /// the whole is.
   std::vector<double> parts;
+  /// The mean of its tokens (MeanLoss.h); 0 where the sequences were known.
+  double divergence = 0;
+  double count = 0; ///< of tokens, or of questions
 };
 
 /// Questions that are part of a contract.
@@ -111,6 +115,9 @@ public:
   double loss(const Measurement &measured, size_t term) const {
     return measured.terms[term].loss - dense.terms[term].loss;
   }
+  /// The same with how far single predictions moved: what is known best of a
+  /// change that loses little.
+  MeanLoss meanLoss(const Measurement &measured, size_t term) const;
   /// The same of each part of the term's sequences, and how much they scatter.
   /// Where all tasks take turns, each has its share of the samples.
   run::Mean differences(const Measurement &measured, size_t term) const;
@@ -133,8 +140,10 @@ public:
   size_t countTokens() const;
 
 private:
+  /// -log p of the tokens of each sequence; empty where its result was known.
+  using TokenLosses = std::vector<std::vector<float>>;
   Status measureWindow(Prober &prober, const Attempt &attempt, size_t number,
-                       WindowResult &result) const;
+                       WindowResult &result, std::vector<float> &losses) const;
 
   /// A sequence to predict.
   struct Window {
@@ -151,13 +160,15 @@ private:
   void addPrompts(size_t text, std::span<const int32_t> tokens, int64_t length);
   /// Measures the sequences of texts, or those of questions.
   Status addWindows(ProbePool &pool, const Attempt &attempt, bool areQuestions,
-                    Measurement &result) const;
+                    Measurement &result, TokenLosses *losses = nullptr) const;
+  Measurement emptyMeasurement(ProbePool &pool) const;
 
   std::vector<std::string> paths;
   std::vector<std::string> taskNames;
   std::vector<Term> list;
   std::vector<Window> windows;
   Measurement dense;
+  TokenLosses denseLosses; ///< of the model as it is
 };
 
 } // namespace gist::plan

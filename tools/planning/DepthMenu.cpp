@@ -10,7 +10,6 @@
 #include "tools/running/Progress.h"
 
 #include <algorithm>
-#include <map>
 
 using namespace gist;
 using namespace gist::plan;
@@ -128,11 +127,10 @@ bool DepthMenu::isHopeless(const Kind &kind) const {
   });
 }
 
-double DepthMenu::shareOf(const std::vector<double> &spends) const {
+double DepthMenu::shareOf(const Spends &spends) const {
   double share = 0;
-  for (size_t k = 0; k < spends.size(); ++k)
-    share =
-        std::max(share, spends[k] / promise.allowance(terms.terms()[k].kind));
+  for (const auto &[kind, spent] : spends)
+    share = std::max(share, spent / promise.allowance(kind));
   return share;
 }
 
@@ -151,24 +149,15 @@ void DepthMenu::print() const {
   }
 }
 
-std::vector<double> DepthMenu::spendsOf(const Measurement &measured) const {
-  // There may be no questions for single kinds.
-  std::vector<double> spends(terms.terms().size());
-  // Texts that are read alike lose alike, apart from chance, which would choose
-  // the plan otherwise: it has the luckiest of a hundred kinds.
-  std::map<TermKind, std::vector<size_t>> alike;
-  for (size_t k = 0; k < spends.size(); ++k)
-    if (!measured.terms[k].parts.empty())
-      alike[terms.terms()[k].kind].push_back(k);
-  for (const auto &[kind, group] : alike) {
-    std::vector<run::Mean> losses;
-    for (size_t k : group)
-      losses.push_back(terms.differences(measured, k));
-    std::vector<double> steady = run::shrinkToMean(losses);
-    for (size_t i = 0; i < group.size(); ++i)
-      // A gain by chance is not taken for a gain.
-      spends[group[i]] = std::max(steady[i], 0.1 * losses[i].error);
-  }
+DepthMenu::Spends DepthMenu::spendsOf(const Measurement &measured) const {
+  // Of all texts together, and with how far predictions moved: means of single
+  // texts would choose the luckiest of a hundred kinds.
+  std::map<TermKind, MeanLoss> together;
+  for (size_t k = 0; k < terms.terms().size(); ++k)
+    together[terms.terms()[k].kind].add(terms.meanLoss(measured, k));
+  Spends spends;
+  for (const auto &[kind, all] : together)
+    spends[kind] = all.estimate();
   return spends;
 }
 

@@ -17,6 +17,8 @@
 #include "tools/planning/DepthFit.h"
 #include "tools/planning/JobTime.h"
 
+#include <map>
+
 namespace gist::plan {
 
 /// The work of a prompt of so many tokens, relative to the model as it is:
@@ -38,12 +40,14 @@ public:
   Status measure(const Promise &loosest, std::span<const int64_t> shares,
                  run::Limit &limit);
 
+  /// What is lost of each part of a contract, in nats.
+  using Spends = std::map<TermKind, double>;
   /// One change of the model as it is: of a layer, or from a layer on.
   struct Kind {
     size_t layer;
     DepthChoice depth;
     MapSet maps;
-    std::vector<double> spends; ///< of each term; empty: not offered
+    Spends spends; ///< empty: not offered
 
     bool isTail() const { return depth.kind == LayerDepth::Tail; }
   };
@@ -62,8 +66,8 @@ private:
   DepthPlan planOf(const Kind &kind) const;
   void collect(std::span<const int64_t> shares);
   bool isHopeless(const Kind &kind) const;
-  std::vector<double> spendsOf(const Measurement &measured) const;
-  double shareOf(const std::vector<double> &spends) const;
+  Spends spendsOf(const Measurement &measured) const;
+  double shareOf(const Spends &spends) const;
   /// What each kind spends alone, layer by layer.
   void print() const;
 

@@ -98,7 +98,7 @@ double HeadMenu::spend(const std::vector<HeadRun> &runs,
     ++last;
   auto loss = [&](size_t text) {
     // Answers are found in what was read long before, as second copies are.
-    HeadLoss found = term.kind != TermKind::Perplexity
+    MeanLoss found = term.kind != TermKind::Perplexity
                          ? calibration.secondCopyLoss(runs[text], text)
                          : calibration.firstCopyLoss(runs[text], text, last);
     return std::max(found.estimate(), options.caution * found.divergence);

@@ -48,19 +48,19 @@ Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
   // never used would else have no inverse.
   constexpr double kDamping = 0.01;
   moments.diagonal().array() += mean > 0 ? kDamping * mean : 1.0;
-  Eigen::LLT<Eigen::MatrixXd> first(moments);
+  // From the last column on: with S = R R^T and R upper triangular, U is the
+  // inverse of R.
+  Eigen::LLT<Eigen::MatrixXd> factors(moments.reverse().eval());
   // A factorisation of NaNs does not fail.
-  if (!moments.allFinite() || first.info() != Eigen::Success)
+  if (!moments.allFinite() || factors.info() != Eigen::Success)
     return Status::error(Code::BadArgument,
                          "second moments are not positive: the text gave "
                          "numbers that are not finite");
-  Eigen::MatrixXd inverse =
-      first.solve(Eigen::MatrixXd::Identity(moments.rows(), moments.cols()));
-  Eigen::LLT<Eigen::MatrixXd> second(inverse);
-  if (second.info() != Eigen::Success)
-    return Status::error(Code::BadArgument,
-                         "second moments cannot be inverted");
-  result.factor = second.matrixU().toDenseMatrix().cast<float>();
+  Eigen::MatrixXd lower = factors.matrixL(), upper = lower.reverse();
+  result.factor =
+      upper.triangularView<Eigen::Upper>()
+          .solve(Eigen::MatrixXd::Identity(upper.rows(), upper.cols()))
+          .cast<float>();
   return {};
 }
 

@@ -11,16 +11,19 @@ using namespace gist;
 using namespace gist::plan;
 
 void PlanMenu::addVariant(const DepthMenu::Kind *tail, bool hasKinds,
-                          const Places &ofHeads, size_t terms,
+                          const Places &ofHeads, const Contract &terms,
                           const JobTime &time) {
   MenuVariant variant;
   Depths of;
   of.tail = tail;
   size_t layers = countLayers();
-  // Kinds were measured by fewer terms than plans are searched by.
+  // All texts are taken to lose as much as those that kinds were measured with.
   auto spendsOf = [&](const DepthMenu::Kind *kind) {
-    std::vector<double> spends = kind ? kind->spends : std::vector<double>();
-    spends.resize(terms);
+    std::vector<double> spends;
+    for (const Term &term : terms.terms())
+      spends.push_back(kind && kind->spends.contains(term.kind)
+                           ? kind->spends.at(term.kind)
+                           : 0);
     return spends;
   };
   for (size_t i = 0; i < layers; ++i) {
@@ -50,7 +53,7 @@ void PlanMenu::addVariant(const DepthMenu::Kind *tail, bool hasKinds,
     variant.places.back().around = heads->layerOf(i);
   }
   if (bits)
-    variant.places.push_back(bits->makePlace(terms, time));
+    variant.places.push_back(bits->makePlace(terms.terms().size(), time));
   if (tail)
     variant.spends = spendsOf(tail);
   variant.work = time.ofRest();
@@ -65,11 +68,10 @@ void PlanMenu::build(const Contract &terms, const JobTime &time) {
   menu.clear();
   depthsOf.clear();
   Places ofHeads = heads ? heads->makePlaces(terms, time) : Places();
-  size_t count = terms.terms().size();
-  addVariant(nullptr, /*hasKinds=*/false, ofHeads, count, time);
+  addVariant(nullptr, /*hasKinds=*/false, ofHeads, terms, time);
   if (depths)
     for (const DepthMenu::Kind *tail : depths->tails())
-      addVariant(tail, /*hasKinds=*/true, ofHeads, count, time);
+      addVariant(tail, /*hasKinds=*/true, ofHeads, terms, time);
 }
 
 TrialPlan PlanMenu::makePlan(const PlanChoice &choice) const {

@@ -59,7 +59,8 @@ private:
     std::vector<std::vector<const DepthMenu::Kind *>> layers;
   };
   void addVariant(const DepthMenu::Kind *tail, bool hasKinds,
-                  const Places &ofHeads, size_t terms, const JobTime &time);
+                  const Places &ofHeads, const Contract &terms,
+                  const JobTime &time);
 
   size_t countLayers() const {
     return depths ? depths->countLayers() : heads ? heads->countLayers() : 0;

@@ -150,21 +150,3 @@ Mean run::stratify(std::span<const Mean> groups) {
   mean.strata = std::max<size_t>(groups.size(), 1);
   return mean;
 }
-
-std::vector<double> run::shrinkToMean(std::span<const Mean> means) {
-  std::vector<double> values;
-  double byChance = 0;
-  for (const Mean &mean : means) {
-    values.push_back(mean.value);
-    byChance += mean.error * mean.error / static_cast<double>(means.size());
-  }
-  Mean all = meanOf(values);
-  // By how much they would differ without their errors.
-  double differ = std::max(
-      0.0, all.error * all.error * static_cast<double>(all.count) - byChance);
-  for (size_t i = 0; i < means.size(); ++i)
-    if (double error = means[i].error * means[i].error; error > 0)
-      values[i] =
-          all.value + differ / (differ + error) * (values[i] - all.value);
-  return values;
-}

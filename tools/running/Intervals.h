@@ -52,11 +52,6 @@ Mean pool(std::span<const Mean> groups);
 /// differ, not on how much the kinds do. A group of one number does not say how
 /// much its kind scatters, so that all are pooled then.
 Mean stratify(std::span<const Mean> groups);
-/// The value of each mean, moved towards the mean of all of them: all the way
-/// if they differ by no more than their errors explain, hardly if they differ
-/// by far more. Choosing the best of many such numbers is then less a matter of
-/// luck.
-std::vector<double> shrinkToMean(std::span<const Mean> means);
 
 } // namespace gist::run
 
