@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gist beside llama.cpp and PyTorch on this machine's CPU: one model file, the
-same number of threads, every engine in turn in every round, so that whatever
-else the machine does is felt by all. See bench/README.md."""
+"""Gist beside llama.cpp and PyTorch on this machine's CPU: the same model files and
+number of threads, every engine in turn in every round, so that whatever else the
+machine does is felt by all. See bench/README.md."""
 
 import argparse
 import json
@@ -36,7 +36,8 @@ def arguments():
     parser.add_argument("--gist-run", required=True, metavar="PATH",
                         help="of a release build")
     parser.add_argument("--gist-compile", required=True, metavar="PATH")
-    parser.add_argument("--model", required=True, type=Path, metavar="GGUF")
+    parser.add_argument("--model", required=True, action="append", metavar="TITLE=GGUF",
+                        help="may be given several times; without a title the file's name is one")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--prefill", default="128,512,2048", metavar="N,...")
@@ -218,14 +219,14 @@ def bounds(test, peaks, done):
 
 def table(found):
     """Columns and rows, an engine each."""
-    columns = {"engine": None}
+    columns = {"model": None, "engine": None}
     for kind, count in found.tests:
         name = f"{'prefill' if kind == 'pp' else 'decode'} {count}"
         columns |= {f"{name}, tokens/s": 1, f"± {name}": 1, f"Gist times as fast, {name}": 2}
     columns |= {"peak memory, MiB": 1, "(peak - KV) / file": 2}
     size, rows = found.options.model.stat().st_size, []
     for name in found.engines:
-        row = [TITLES.get(name, name)]
+        row = [found.options.title, TITLES.get(name, name)]
         for test in found.tests:
             rates = found.rates(name, test)
             row += [found.rate(name, test), statistics.stdev(rates) if len(rates) > 1 else None,
@@ -247,15 +248,10 @@ def print_bounds(found, peaks, done):
               f"{100 * found.rate('gist', test) / least:.0f} % of the lower")
 
 
-def main():
-    options = arguments()
-    for path in options.gist_run, options.gist_compile, options.model, options.text:
-        if not Path(path).exists():
-            sys.exit(f"{path}: no such file")
+def compare(options, peaks):
+    """Measures one model; columns and rows."""
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as name:
-        folder = Path(name)
-        peaks, done = roofline(folder, options.threads), work(options.model)
-        found = Comparison(options, folder)
+        found = Comparison(options, Path(name))
         found.check()
         found.measure()
     print(f"\n{results.machine()}, {options.threads} threads, {options.rounds} rounds, load average "
@@ -267,12 +263,31 @@ def main():
     ours = found.memory["gist"]
     print(f"\ngist: module file {ours['module'] / 2**20:.1f} MiB, compiled in "
           f"{found.gist.compile_seconds:.1f} s, loaded in {ours['load_seconds'] * 1e3:.0f} ms")
-    if peaks and done:
+    if peaks and (done := work(options.model)):
         print_bounds(found, peaks, done)
-    if options.json:
-        results.write(options.json, columns, rows, threads=options.threads,
-                      rounds=options.rounds, load=found.load, model=options.model.name,
-                      versions=found.versions, agreement=found.agreement, roofline=peaks)
+    return found, columns, rows
+
+
+def main():
+    options = arguments()
+    models = [(title or Path(path).name, Path(path))
+              for title, _, path in (model.rpartition("=") for model in options.model)]
+    for path in options.gist_run, options.gist_compile, options.text, *(path for _, path in models):
+        if not Path(path).exists():
+            sys.exit(f"{path}: no such file")
+    with tempfile.TemporaryDirectory(prefix="gist-bench-") as name:
+        peaks = roofline(Path(name), options.threads)
+    all_rows, load, agreement = [], {}, {}
+    for title, path in models:
+        one = argparse.Namespace(**vars(options) | {"model": path, "title": title})
+        found, columns, rows = compare(one, peaks)
+        all_rows += rows
+        load[title], agreement[title] = found.load, found.agreement
+        # After each model: a run takes long.
+        if options.json:
+            results.write(options.json, columns, all_rows, threads=options.threads,
+                          rounds=options.rounds, load=load, versions=found.versions,
+                          agreement=agreement, roofline=peaks)
 
 
 if __name__ == "__main__":

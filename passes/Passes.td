@@ -1019,6 +1019,8 @@ def SelectTileConfigPass
 
     A product of one row with packed weights also gets `gist.prefetch = 6 : i64`
     where the target's row says so: it fetches weights that many blocks of 32 ahead.
+    Attention of one query gets `gist.prefetch = 64 : i64` on x86: it fetches rows of
+    the cache that many keys ahead.
 
     Where the target says `gram = fp8`, that of a selection has
     `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are compared.

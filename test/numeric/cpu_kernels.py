@@ -448,13 +448,13 @@ func.func private @{symbol}(%x: tensor<?x{d}xf32>, %w: tensor<{d}xf32>,
 
 
 def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="attention", tile="",
-              tokens="?"):
+              tokens="?", ahead=0):
     kv = f"tensor<?x{kv_heads}x{size}x{keys}>"
     # The op wants queries and keys of one type; the kernel widens.
     q = f"tensor<{tokens}x{heads}x{size}x{keys}>"
     return f"""
 func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
-    attributes {{gist.kernel = #gist.kernel<kind = attention, outputs = 1>{tile and f", gist.tile = #gist.cpu_attention<{tile}>"}}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = attention, outputs = 1>{tile and f", gist.tile = #gist.cpu_attention<{tile}>"}{f", gist.prefetch = {ahead} : i64" * bool(ahead)}}} {{
   %o = gist.attention %q, %k, %v {options} : {q}, {kv}, {kv}
   return %o : {q}
 }}

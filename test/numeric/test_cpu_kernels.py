@@ -408,11 +408,12 @@ def test_attention(element, options):
 def test_few_queries(tokens, group, size, element, lanes, options):
     """How many queries there are is known: those of one token, which reads keys where
     they lie. A kernel of any number of tokens gives one the same bits, so that other
-    tokens of a call do not matter."""
+    tokens of a call do not matter, and so does one that fetches keys ahead, also past
+    the last."""
     tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
-    make = lambda tokens: cpu.Kernels(cpu.attention(2 * group, 2, size, element, options, tile=tile,
-                                                    tokens=tokens))
-    kernels, any_number = make(tokens), make("?")
+    make = lambda tokens, ahead: cpu.Kernels(cpu.attention(2 * group, 2, size, element, options,
+                                                           tile=tile, tokens=tokens, ahead=ahead))
+    kernels, any_number, fetching = make(tokens, 0), make("?", 0), make(tokens, 64)
     rng = np.random.default_rng(group)
     dtype = {"f32": np.float32, "f16": np.float16}[element]
     for past in [0, 1, 62, 63, 64, 130]:
@@ -426,6 +427,9 @@ def test_few_queries(tokens, group, size, element, lanes, options):
             again = np.full(q.shape, np.nan, dtype)
             any_number.call("attention", rows(q), rows(k), rows(v), rows(again))
             np.testing.assert_array_equal(again, out)
+            fetched = np.full(q.shape, np.nan, dtype)
+            fetching.call("attention", cpu.whole(q), rows(k), rows(v), cpu.whole(fetched))
+            np.testing.assert_array_equal(fetched, out)
 
 
 @pytest.mark.parametrize("sinks", [0, 3])

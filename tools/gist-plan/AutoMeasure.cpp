@@ -192,19 +192,22 @@ Status AutoPlan::measureHeads(double share) {
     GIST_TRY(readCandidates(options.candidates, calibrator.candidates));
   calibrator.wantsSelections = false;
   double seconds = secondsFor(share);
-  // As long as sequences may be for half of the candidates to be measured. Half
-  // of one is text, of which a window must not be most.
+  // Heads of a layer differ much, so each is measured by itself where there is
+  // time for more than one candidate of each, and sequences are as long as that
+  // allows. Half of one is text, of which a window must not be most.
+  auto fits = [&](int64_t tokens, int64_t groups) {
+    constexpr double kCandidates = 1.5, kPlanned = 1.4;
+    double dense = estimateJob(rates, products, shape(), {tokens, 0}).prompt;
+    return seconds <= 0 ||
+           kCandidates * kPlanned * dense * static_cast<double>(groups) <
+               seconds;
+  };
   calibrator.tokens = 8 * block();
-  auto runs = static_cast<double>(shape().layers) * 2;
+  calibrator.isByLayer = !fits(calibrator.tokens, shape().heads());
+  int64_t groups = calibrator.isByLayer ? shape().layers : shape().heads();
   while (2 * calibrator.tokens <= length() &&
-         2 * static_cast<double>(calibrator.tokens) * secondsOfToken * runs <
-             seconds)
+         fits(2 * calibrator.tokens, groups))
     calibrator.tokens *= 2;
-  calibrator.isByLayer =
-      seconds > 0 && static_cast<double>(calibrator.tokens) * secondsOfToken *
-                             static_cast<double>(shape().heads()) *
-                             static_cast<double>(calibrator.candidates.size()) >
-                         seconds;
   calibrator.output = file(kCalibrationFile);
   // A second run goes on with the sequences of the first.
   if (Calibration old; fs::is_regular_file(calibrator.output) &&

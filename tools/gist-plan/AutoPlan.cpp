@@ -89,27 +89,19 @@ Status AutoPlan::certifyPlan(const PlanMenu &menu) {
 }
 
 Status AutoPlan::writePlan(const char *name) {
-  const Promise &promise = options.search.promise;
-  Json contract = {
-      {"quality", promise.perplexity},
-      {"recall", promise.recall},
-      {"tasks", promise.tasks},
-      {"confidence", options.search.confidence},
-      {"context", options.context},
-      {"job", {{"prompt", options.job.prompt}, {"answer", options.job.answer}}},
-      {"time_predicted", rounded(found.work)}};
+  Json contract = toJson(options.search.promise, options.search.confidence);
+  contract["context"] = options.context;
+  contract["job"] = {{"prompt", options.job.prompt},
+                     {"answer", options.job.answer}};
+  contract["time_predicted"] = rounded(found.work);
   if (speedUp.densePrompt > 0)
     contract["measured"] = {{"device", certificate->device},
                             {"tokens", speedTokens},
                             {"prompt_times_as_fast", rounded(speedUp.prompt)},
                             {"answer_times_as_fast", rounded(speedUp.answer)},
                             {"job_times_as_fast", rounded(jobSpeedUp())}};
-  if (certificate) {
-    Json judged = toJson(*certificate);
-    contract["certified"] = judged["parts"];
-    judged.erase("parts");
-    contract["certificate"] = judged;
-  }
+  if (certificate)
+    addCertificate(*certificate, contract);
   Plan plan = found.plan.heads;
   if (plan.isDense())
     plan = {};

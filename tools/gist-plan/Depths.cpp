@@ -193,11 +193,9 @@ Status DepthsCommand::write(const Promise &promise, const Json &measured,
                             const std::string &output) const {
   DepthPlan plan = found.depths;
   plan.maps = mapsOf(output).filename().string();
-  Json contract = {{"quality", promise.perplexity},
-                   {"recall", promise.recall},
-                   {"tasks", promise.tasks},
-                   {"prompt", options.prompt},
-                   {"work", work}};
+  Json contract = toJson(promise, options.search.confidence);
+  contract["prompt"] = options.prompt;
+  contract["work"] = work;
   contract.update(measured);
   return writeWhole(output, printPlanFile({}, plan, {}, contract.dump()));
 }
@@ -331,7 +329,8 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
   certificate.work = work;
   certificate.workOf = "a prompt";
   print(certificate);
-  Json contract = {{"certificate", toJson(certificate)}};
+  Json contract;
+  addCertificate(certificate, contract);
   // Written before it is measured, to be followed at every length: what
   // compiles is the file.
   found.depths.least = {{options.model.device, 1}};

@@ -99,46 +99,6 @@ static void printTerms(const char *title, const Contract &contract,
   }
 }
 
-/// The contract stands inside of another object.
-static std::string indent(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  return result;
-}
-
-/// The contract as it stands in the plan: a line for each measurement.
-static std::string printContract(const SolveOptions &options, int64_t context,
-                                 double work, const Json &measured,
-                                 const Json &heldOut, Json certificate) {
-  auto rows = [](const Json &list) {
-    std::string text = "[";
-    for (size_t i = 0; i < list.size(); ++i)
-      text += (i == 0 ? "\n    " : ",\n    ") + list[i].dump();
-    return text + "\n  ]";
-  };
-  const Promise &promise = options.search.promise;
-  std::string text =
-      "{\n  \"quality\": " + Json(promise.perplexity).dump() +
-      ",\n  \"recall\": " + Json(rounded(promise.recall)).dump() +
-      (promise.tasks > 0
-           ? ",\n  \"tasks\": " + Json(rounded(promise.tasks)).dump()
-           : std::string()) +
-      ",\n  \"confidence\": " + Json(options.search.confidence).dump() +
-      ",\n  \"context\": " + std::to_string(context) +
-      ",\n  \"work_predicted\": " + Json(rounded(work)).dump() +
-      ",\n  \"measured\": " + rows(measured);
-  if (!heldOut.empty())
-    text += ",\n  \"held_out\": " + rows(heldOut);
-  if (!certificate.empty()) {
-    Json parts = std::move(certificate["parts"]);
-    certificate.erase("parts");
-    text += ",\n  \"certificate\": " + certificate.dump() +
-            ",\n  \"certified\": " + rows(parts);
-  }
-  return indent(text + "\n}");
-}
-
 /// 512, 2048, 4096, 8192 and so on up to the context, and the context.
 static std::vector<int64_t> defaultLengths(int64_t context) {
   std::vector<int64_t> lengths;
@@ -179,8 +139,7 @@ static Status checkLengths(const std::vector<int64_t> &lengths,
 static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
                              const SolveOptions &options,
                              const TaskTerms &tasks, const Plan &plan,
-                             Contract &contract, Json &rows,
-                             Json &certificate) {
+                             Contract &contract, Json &result) {
   // After the search, so that its time is not spent when the search fails.
   Measurement measured;
   Status status = contract.measureDense(pool);
@@ -192,12 +151,12 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
     return {};
   }
   GIST_TRY(std::move(status));
-  rows = termsToJson(contract, measured);
+  result["held_out"] = termsToJson(contract, measured);
   DeviceInfo device = pool.first().model().device->info();
   Certificate found = certify(contract, measured, options.search.promise,
                               options.search.confidence, tasks, device.name);
   print(found);
-  certificate = toJson(found);
+  addCertificate(found, result);
   return {};
 }
 
@@ -293,15 +252,14 @@ static Status solve(const SolveOptions &options) {
   const Plan &plan = found.plan.heads;
   const Measurement &measured = found.measured;
   printTerms("calibration text", terms, measured);
-  Json heldOutRows = Json::array(), certificate;
+  Json contract = toJson(options.search.promise, options.search.confidence);
+  contract["context"] = module.context;
+  contract["work_predicted"] = rounded(found.work);
+  contract["measured"] = termsToJson(terms, measured);
   if (!heldOut.terms().empty())
     GIST_TRY(measureHeldOut(pool, limit, options, heldOutTasks, plan, heldOut,
-                            heldOutRows, certificate));
-  std::string text =
-      printPlan(plan, printContract(options, module.context, found.work,
-                                    termsToJson(terms, measured), heldOutRows,
-                                    std::move(certificate)));
-  GIST_TRY(writeWhole(options.output, text));
+                            contract));
+  GIST_TRY(writeWhole(options.output, printPlan(plan, contract.dump())));
   if (finder.isComplete() && !limit.hasStopped()) {
     // A plan that is complete needs no file to go on from.
     trials.remove();

@@ -59,6 +59,22 @@ Json plan::toJson(const Certificate &certificate) {
   return json;
 }
 
+Json plan::toJson(const Promise &promise, double confidence) {
+  Json contract = {{"quality", promise.perplexity},
+                   {"recall", rounded(promise.recall)}};
+  if (promise.tasks > 0)
+    contract["tasks"] = rounded(promise.tasks);
+  contract["confidence"] = confidence;
+  return contract;
+}
+
+void plan::addCertificate(const Certificate &certificate, Json &contract) {
+  Json judged = toJson(certificate);
+  contract["certified"] = std::move(judged["parts"]);
+  judged.erase("parts");
+  contract["certificate"] = std::move(judged);
+}
+
 std::string plan::printCertificates(std::span<const Certificate> list) {
   Json json = Json::array();
   for (const Certificate &certificate : list)

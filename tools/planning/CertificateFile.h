@@ -16,6 +16,12 @@ namespace gist::plan {
 
 nlohmann::ordered_json toJson(const Certificate &certificate);
 
+/// How a plan was found, as it stands in its file: what was asked for, ...
+nlohmann::ordered_json toJson(const Promise &promise, double confidence);
+/// ... and by what it was judged.
+void addCertificate(const Certificate &certificate,
+                    nlohmann::ordered_json &contract);
+
 /// A file of certificates, as `gist-plan verify` and `combine` write it.
 std::string printCertificates(std::span<const Certificate> list);
 /// Reads such a file, which is untrusted. Ratios have four digits there.

@@ -65,7 +65,7 @@ private:
       bool isAttention = total.label.find("attention") != std::string::npos,
            isUpkeep = total.label.starts_with("cluster");
       (isAttention ? parts.attention
-       : isUpkeep  ? parts.upkeep
+       : isUpkeep ? parts.upkeep
                   : parts.rest) += static_cast<double>(total.nanoseconds) / 1e9;
     }
     return parts;
@@ -217,10 +217,16 @@ Status plan::measureRates(run::Runner &model, Prober *trial, double products,
   GIST_TRY(measureModel(model, products, shape, prompt, result));
   if (!trial)
     return {};
-  return measureHeads(*trial, prompt,
-                      result.rates.product * products *
-                          static_cast<double>(prompt.size()),
-                      result.token, result.rates);
+  PartRates &rates = result.rates;
+  GIST_TRY(measureHeads(*trial, prompt,
+                        rates.product * products *
+                            static_cast<double>(prompt.size()),
+                        result.token, rates));
+  // A layer whose heads are all dense is compiled without a plan: where dense
+  // heads are faster in a layer with one, that is not to be had.
+  rates.looked = std::max(rates.looked, rates.dense);
+  rates.lookedKept = std::max(rates.lookedKept, rates.denseKept);
+  return {};
 }
 
 JobSeconds plan::estimateJob(const MeasuredRates &measured, double products,

@@ -87,6 +87,13 @@ Status PlanSearch::measure(const PlanChoice &choice, Trial &trial) {
   return {};
 }
 
+/// How many times as much plans may lose as one that spends this share of what
+/// is allowed: losses grow about as budgets do.
+static double growth(double share) {
+  constexpr double kAim = 0.8, kMost = 4;
+  return std::clamp(kAim / std::max(share, kAim / kMost), 1.0, kMost);
+}
+
 /// Corrects the budgets: first each by what its term lost together, then all by
 /// one factor.
 Status PlanSearch::correct() {
@@ -116,6 +123,7 @@ Status PlanSearch::correct() {
       // Half of the way, as logarithms go: a full step would swing about.
       scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
     }
+    factor *= growth(trial.share);
   }
   // A factor that holds and one that does not, then the middle of them.
   double low = 0, high = 0, failed = 0;
@@ -129,7 +137,7 @@ Status PlanSearch::correct() {
     if (low > 0 && high > 0 && least.work - failed < kNear * workOf(none()))
       break;
     // A plan that spends far too much is followed by a large step.
-    factor = high == 0  ? low * 1.6
+    factor = high == 0  ? low * std::max(growth(trial.share), 1.25)
              : low == 0 ? high / std::clamp(trial.share, 1.6, 4.0)
                         : std::sqrt(low * high);
   }

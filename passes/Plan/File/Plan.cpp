@@ -176,6 +176,23 @@ std::string gist::printPlan(const Plan &plan, const std::string &contract) {
   return printPlanFile(plan, {}, {}, contract);
 }
 
+/// A line for each member, and for each row of a list.
+static std::string printContract(const Json &contract) {
+  std::string text = "{";
+  for (const auto &[name, value] : contract.items()) {
+    text +=
+        (text.size() == 1 ? "\n    " : ",\n    ") + Json(name).dump() + ": ";
+    if (!value.is_array()) {
+      text += value.dump();
+      continue;
+    }
+    for (size_t i = 0; i < value.size(); ++i)
+      text += (i == 0 ? "[\n      " : ",\n      ") + value[i].dump();
+    text += value.empty() ? "[]" : "\n    ]";
+  }
+  return text + "\n  }";
+}
+
 std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
                                 const LinearPlan &linears,
                                 const std::string &contract) {
@@ -188,7 +205,7 @@ std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
   if (!linears.head.isDense())
     text += ",\n  \"head\": " + toJson(linears.head).dump();
   if (!contract.empty())
-    text += ",\n  \"contract\": " + contract;
+    text += ",\n  \"contract\": " + printContract(Json::parse(contract));
   text += ",\n  \"layers\": [";
   // A line for each layer: what a person compares.
   size_t layers = std::max(

@@ -22,8 +22,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Tile/Cpu/AttentionTileEmitter.h"
+#include "passes/Tile/Cpu/BufferBuilder.h"
 
 #include <limits>
 #include <numbers>
@@ -49,6 +52,25 @@ Value Attention::emitQueries() {
       })[0];
 }
 
+void Attention::emitPrefetch(Value source, Value n, Value at, int64_t count) {
+  Value buffer = source == what.key ? keyBuffer : valueBuffer;
+  if (!buffer)
+    return;
+  constexpr int64_t kLine = 64, kMostLocal = 3;
+  RankedTensorType type = getType(source);
+  int64_t ofLine =
+      kLine * 8 / std::max<int64_t>(type.getElementTypeBitWidth(), 8);
+  // Past the last key these are rows of later tokens; past the last of all, the
+  // CPU ignores it.
+  Values indices = what.locate(b, b.add(n, what.ahead));
+  indices.push_back({});
+  for (int64_t i = 0; i < count; i += ofLine) {
+    indices.back() = b.add(at, i);
+    memref::PrefetchOp::create(b, buffer, indices, /*isWrite=*/false,
+                               kMostLocal, /*isDataCache=*/true);
+  }
+}
+
 /// Rows [first, first + count) of `source` in f32, and zeros up to `step`.
 /// Zeros, and not what memory has: a weight of zero times a NaN is a NaN.
 Value Attention::emitWiden(Value source, Value first, Value count,
@@ -59,6 +81,7 @@ Value Attention::emitWiden(Value source, Value first, Value count,
     Value result = carried[0];
     Values indices = what.locate(b, b.add(first, i));
     indices.push_back(zero);
+    emitPrefetch(source, b.add(first, i), zero, size);
     for (int64_t at = 0; at < size; at += lanes) {
       indices.back() = b.index(at);
       result =
@@ -174,8 +197,12 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
       [&](Value key, ValueRange carried) {
         Values sums(rows * kKeys, b.splat(lanes, f32, 0));
         SmallVector<Values> places;
-        for (int64_t j = 0; j < kKeys; ++j)
+        for (int64_t j = 0; j < kKeys; ++j) {
           places.push_back(locateRow(keys, b.add(key, j)));
+          if (!keys.k)
+            emitPrefetch(what.key, b.add(b.add(keys.first, key), j), b.index(0),
+                         headSize);
+        }
         for (int64_t at = 0; at < headSize; at += lanes) {
           Values right;
           for (int64_t j = 0; j < kKeys; ++j)
@@ -234,6 +261,9 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
               for (int64_t n = 0; n < kKeys; ++n) {
                 Value at = b.add(key, n);
                 Values place = locateRow(keys, at);
+                if (!keys.v)
+                  emitPrefetch(what.value, b.add(keys.first, at), column,
+                               width);
                 for (int64_t j = 0; j < vectors; ++j) {
                   Value x = readRow(keys.v, what.value, at, place,
                                     b.add(column, j * lanes));
@@ -474,6 +504,11 @@ Attention::State Attention::emitSteps(
 }
 
 Value Attention::emit(Value result) {
+  if (what.ahead > 0) {
+    BufferBuilder buffers(b.getLoc(), b);
+    keyBuffer = buffers.toBuffer(what.key);
+    valueBuffer = buffers.toBuffer(what.value);
+  }
   if (isPaired)
     return emitPaired(result);
   if (isTiled)
@@ -595,6 +630,10 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   what.window = op.getWindow();
   what.sinks = op.getSinks().value_or(0);
   what.scale = op.getEffectiveScale();
+  if (auto ahead =
+          op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(
+              kPrefetchAttr))
+    what.ahead = ahead.getInt();
   rewriter.replaceOp(op, emitAttention(builder, what, tile, empty));
   return success();
 }

@@ -48,6 +48,7 @@ struct AttentionTile {
   std::optional<int64_t> window = std::nullopt;
   int64_t sinks = 0;
   double scale = 1;
+  int64_t ahead = 0; ///< rows are fetched so many before their use; 0: not
 };
 
 /// True if heads of these tensors can be cut into vectors.

@@ -105,6 +105,9 @@ private:
   Value readRow(Value widened, Value source, Value i, const Values &place,
                 Value at);
   Values locateRow(const Step &keys, Value i);
+  /// Asks for `count` numbers, from number `at` on, of the row of `source` that
+  /// comes `what.ahead` keys after number `n`.
+  void emitPrefetch(Value source, Value n, Value at, int64_t count);
 
   static mlir::RankedTensorType getType(Value value) {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
@@ -223,6 +226,7 @@ private:
   int64_t maxRows, rowsAtOnce, headSize, valueSize, lanes;
   Type f32, bf16;
   Value queries, keys;
+  Value keyBuffer, valueBuffer; ///< to fetch from; null: rows are not fetched
   Value q; ///< the rows' queries as they are multiplied, times the scale
 };
 

@@ -457,6 +457,15 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
                                      target.lanes, Instruction::Bfmmla);
       return getAttentionTile(context, target);
     },
+    .prefetch = [](func::FuncOp kernel, const TargetInfo &target) -> int64_t {
+      // The rows of a KV head lie between those of others, and CPUs that fetch
+      // by themselves fetch these too. In a cache of clusters they do not.
+      auto op = findRoot<AttentionOp>(kernel);
+      bool isOne = op && op.getQuery().getType().getDimSize(0) == 1;
+      // Measured on x86 alone.
+      bool isX86 = StringRef(target.name).starts_with("x86_64");
+      return isOne && isX86 ? target.attention.keys : 0;
+    },
     .distribute = [](RewriterBase &rewriter,
                      func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       // The other dimension is the KV heads, of which a workgroup has one.

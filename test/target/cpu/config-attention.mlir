@@ -34,6 +34,7 @@ func.func private @clusters(%q: tensor<?x9x64xf16>, %heads: tensor<2x3x8xf32>, %
 
 // One query is read, not multiplied; f32 was asked for; 12 does not fill pairs of operands.
 // CHECK-LABEL: func private @one
+// CHECK-NOT:     gist.prefetch
 // CHECK-SAME:    instruction = fma>
 func.func private @one(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
     %out: tensor<1x9x64xf16>) -> tensor<1x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
