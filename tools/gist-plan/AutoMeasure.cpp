@@ -167,16 +167,17 @@ double AutoPlan::secondsOfEnd() const {
                   0.45 * std::max(limit.left(), 0.0));
 }
 
-/// What heads may do: two of each kind, so that a few minutes are enough.
-static std::vector<HeadChoice> makeCandidates(int64_t block) {
+/// What heads may do: two of each kind, the cheaper first, so that a few
+/// minutes are enough.
+static std::vector<HeadChoice> makeCandidates(int64_t window, int64_t block) {
   std::vector<HeadChoice> result;
-  for (int64_t window : {block, 2 * block})
+  for (int64_t tokens : {window, 2 * window})
     result.push_back({.kind = HeadKind::Window,
-                      .window = window,
+                      .window = tokens,
                       .sinks = std::min<int64_t>(4, block)});
-  for (double theta : {0.7, 0.9})
+  for (double theta : {0.8, 0.9})
     result.push_back({.kind = HeadKind::Clusters,
-                      .window = block,
+                      .window = window,
                       .theta = theta,
                       .room = 1});
   return result;
@@ -186,15 +187,7 @@ Status AutoPlan::measureHeads(double share) {
   CalibratorOptions calibrator;
   calibrator.model = moduleOf(kTrialModule);
   calibrator.texts = {file(kMixedFile)};
-  if (options.candidates.empty())
-    calibrator.candidates = makeCandidates(block());
-  else
-    GIST_TRY(readCandidates(options.candidates, calibrator.candidates));
-  calibrator.wantsSelections = false;
   double seconds = secondsFor(share);
-  // Heads of a layer differ much, so each is measured by itself where there is
-  // time for more than one candidate of each, and sequences are as long as that
-  // allows. Half of one is text, of which a window must not be most.
   auto fits = [&](int64_t tokens, int64_t groups) {
     constexpr double kCandidates = 1.5, kPlanned = 1.4;
     double dense = estimateJob(rates, products, shape(), {tokens, 0}).prompt;
@@ -202,7 +195,25 @@ Status AutoPlan::measureHeads(double share) {
            kCandidates * kPlanned * dense * static_cast<double>(groups) <
                seconds;
   };
-  calibrator.tokens = 8 * block();
+  // Most heads do well with an eighth of a prompt. Half of a sequence is text,
+  // of which a window must not be most.
+  constexpr int64_t kPart = 8, kSequence = 4;
+  int64_t window =
+      std::max<int64_t>(
+          (options.job.prompt + kPart * block() / 2) / (kPart * block()), 1) *
+      block();
+  while (window > block() && (kSequence * window > length() ||
+                              !fits(kSequence * window, shape().layers)))
+    window = window / (2 * block()) * block();
+  if (options.candidates.empty())
+    calibrator.candidates = makeCandidates(window, block());
+  else
+    GIST_TRY(readCandidates(options.candidates, calibrator.candidates));
+  calibrator.wantsSelections = false;
+  // Heads of a layer differ much, so each is measured by itself where there is
+  // time for more than one candidate of each, and sequences are as long as that
+  // allows.
+  calibrator.tokens = std::max(8 * block(), kSequence * window);
   calibrator.isByLayer = !fits(calibrator.tokens, shape().heads());
   int64_t groups = calibrator.isByLayer ? shape().layers : shape().heads();
   while (2 * calibrator.tokens <= length() &&
@@ -211,9 +222,12 @@ Status AutoPlan::measureHeads(double share) {
   calibrator.output = file(kCalibrationFile);
   // A second run goes on with the sequences of the first.
   if (Calibration old; fs::is_regular_file(calibrator.output) &&
-                       readCalibration(calibrator.output, old).ok())
+                       readCalibration(calibrator.output, old).ok()) {
     // Measurements of another length could not be used together with the old.
     calibrator.tokens = old.tokens;
+    if (options.candidates.empty())
+      calibrator.candidates = old.candidates;
+  }
   run::Limit part(seconds);
   Calibrator measuring(calibrator, part);
   GIST_TRY(measuring.run());
