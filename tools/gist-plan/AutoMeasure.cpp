@@ -153,8 +153,9 @@ Status AutoPlan::checkDepths() {
 }
 
 double AutoPlan::secondsOfComparison() const {
-  // Prompts with and without the plan, for speed and once for quality.
-  double times = timesOfPrompt() == 1 ? 2 : 4;
+  // Prompts with and without the plan: for their speed, for that of what comes
+  // behind them, and once for quality.
+  double times = 2 * timesOfPrompt() + 1;
   return compileSeconds +
          2 * times * static_cast<double>(options.job.prompt) * secondsOfToken;
 }
