@@ -97,10 +97,9 @@ class Compilation {
 public:
   Compilation(const Options &options, Progress &progress)
       : options(options), progress(progress), context(createRegistry()),
-        diagnostics(context, progress), stages{progress, diagnostics,
-                                               StageDump(options.dumpStages,
-                                                         options.editedStage)} {
-  }
+        diagnostics(context, progress),
+        stages{progress, diagnostics,
+               StageDump(options.dumpStages, options.editedStage)} {}
 
   Status run();
 

@@ -107,8 +107,9 @@ Status AutoPlan::measureTimes() {
   rates.rates.rest = whole - (isWorthHeads ? ofKeys : 0) -
                      (isWorthDepths ? dense.promptProducts : 0) -
                      (isWorthBits ? ofHead : 0);
+  costs = rates.rates;
   if (options.least == Objective::Memory) {
-    rates.rates = PartRates::ofMemory();
+    costs = PartRates::ofMemory();
     isWorthHeads = true;
   }
   return {};

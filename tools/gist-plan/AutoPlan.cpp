@@ -46,8 +46,8 @@ Status AutoPlan::search() {
   PlanTrier trier(pool, menu, &depthModel,
                   fitsTogether ? fitter.get() : nullptr, part);
   PlanFinder finder(pool, menu, trier, terms, part);
-  GIST_TRY(finder.find(options.search,
-                       JobTime(options.job, shape(), rates.rates), found));
+  GIST_TRY(
+      finder.find(options.search, JobTime(options.job, shape(), costs), found));
   hasPlan = found.work < 1;
   wasEnough = finder.isComplete();
   if (!hasPlan)

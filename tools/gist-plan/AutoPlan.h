@@ -202,6 +202,7 @@ private:
   ProbePool pool;
   DepthModel depthModel;
   MeasuredRates rates;
+  PartRates costs; ///< by which plans are compared
   JobSeconds dense;
   double gain = 0; ///< times as fast, at most
   /// By what they could save.
