@@ -164,9 +164,13 @@ std::string gist::printDepth(const DepthPlan &plan) {
   return json.dump();
 }
 
+Json gist::toJson(const DepthChoice &choice) {
+  return choice.kind == LayerDepth::Thin ? Json{{"thin", choice.neurons}}
+                                         : Json(nameOf(choice.kind));
+}
+
 std::string gist::printDepth(const DepthChoice &choice) {
-  return choice.kind == LayerDepth::Thin ? Json{{"thin", choice.neurons}}.dump()
-                                         : Json(nameOf(choice.kind)).dump();
+  return toJson(choice).dump();
 }
 
 //===----------------------------------------------------------------------===//

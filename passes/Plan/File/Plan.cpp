@@ -204,8 +204,8 @@ std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
     text += ",\n  \"bases\": " + Json(linears.bases).dump();
   if (!linears.head.isDense())
     text += ",\n  \"head\": " + toJson(linears.head).dump();
-  if (!contract.empty())
-    text += ",\n  \"contract\": " + printContract(Json::parse(contract));
+  if (Json json; !contract.empty() && parseJson(contract, json).ok())
+    text += ",\n  \"contract\": " + printContract(json);
   text += ",\n  \"layers\": [";
   // A line for each layer: what a person compares.
   size_t layers = std::max(
@@ -213,7 +213,7 @@ std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
   for (size_t i = 0; i < layers; ++i) {
     Json layer = Json::object();
     if (depths.isNeeded())
-      layer["depth"] = Json::parse(printDepth(depths.layers[i]));
+      layer["depth"] = toJson(depths.layers[i]);
     for (size_t head = 0;
          i < heads.layers.size() && head < heads.layers[i].size(); ++head)
       layer["heads"].push_back(toJson(heads.layers[i][head]));

@@ -46,6 +46,7 @@ Status readDepths(const PlanJson &json, DepthPlan &plan);
 Status readSelections(const PlanJson &json, SelectionPlan &plan);
 
 PlanJson toJson(const HeadChoice &head);
+PlanJson toJson(const DepthChoice &choice);
 PlanJson toJson(const LinearChoice &choice);
 PlanJson toJson(const LayerLinears &layer);
 
