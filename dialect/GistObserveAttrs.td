@@ -18,6 +18,8 @@ def Gist_Observation : Gist_Enum<"Observation", "observation",
   I32EnumAttrCase<"Product", 1, "product">,   // what a linear layer gives
   I32EnumAttrCase<"Residual", 2, "residual">, // the residual stream
   I32EnumAttrCase<"Keys", 3, "keys">,         // the keys of attention
+  I32EnumAttrCase<"Values", 4, "values">,     // its values
+  I32EnumAttrCase<"Queries", 5, "queries">,   // its queries
 ]>;
 
 def Gist_ObservedAttr : AttrDef<Gist_Dialect, "Observed"> {
@@ -28,7 +30,8 @@ def Gist_ObservedAttr : AttrDef<Gist_Dialect, "Observed"> {
     and into the module file with them: planning and comparing read it there.
 
     - `kind`: the rows that linear layers read, what one of them gives, the
-      residual stream before attention, or the keys of attention.
+      residual stream before attention, or the keys, values or queries of
+      attention; queries so that attention scales them by 1/sqrt(D).
     - `layer`: of the model; -1 for the head.
     - `group`: of linear layers that read the same rows; empty otherwise.
     - `weights`: of those linear layers, in order; a product has one.

@@ -678,9 +678,11 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
     Then come the results of the linear layers, before any bias. These, and the
     rows that output projections read, which are the results of attention, let
     two modules be compared layer by layer. Last come the residual stream and the
-    keys of each layer, where the graph has them: a selection may be made on
-    these or on the rows that queries read, and calibration counts the
-    representatives that there would be.
+    keys, values and queries of each layer, where the graph has them. A selection
+    may be made on the first two or on the rows that queries read, and calibration
+    counts the representatives that there would be; from keys, values and queries
+    follows what a head of a plan would change. Queries are such that attention
+    scales them by 1/sqrt(D).
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
@@ -689,7 +691,9 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
         -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...,
             tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...,
             tensor<?x576xf32> {gist.name = "0@residual"},
-            tensor<?x3x64xf32> {gist.name = "0@keys"}, ...)
+            tensor<?x3x64xf32> {gist.name = "0@keys"},
+            tensor<?x3x64xf32> {gist.name = "0@values"},
+            tensor<?x9x64xf32> {gist.name = "0@queries"}, ...)
     ```
 
     A module without `from` is left alone.
@@ -700,7 +704,9 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
     Option<"to", "to", "std::string", /*default=*/"\"observe\"",
            "what the copy is called">,
   ];
-  let dependentDialects = ["::gist::GistDialect"];
+  let dependentDialects = ["::gist::GistDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def LowerGatesPass : Pass<"gist-lower-gates", "::mlir::ModuleOp"> {

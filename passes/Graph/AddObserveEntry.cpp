@@ -11,6 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
@@ -50,6 +53,36 @@ static ObservedAttr getObserved(MLIRContext *context, Observation kind,
     weights.push_back(linear.weight.getNameAttr());
   StringRef group = input.layer < 0 ? "head" : linearGroupName(input.group);
   return ObservedAttr::get(context, kind, input.layer, group, weights);
+}
+
+/// Queries for attention that scales by 1/sqrt(D), whatever this one scales by.
+static Value scaleQueries(OpBuilder &builder, AttentionOp op, Value queries) {
+  auto type = cast<RankedTensorType>(queries.getType());
+  double factor = op.getEffectiveScale() *
+                  std::sqrt(static_cast<double>(type.getShape().back()));
+  constexpr double kRounding = 1e-6;
+  if (std::abs(factor - 1) < kRounding)
+    return queries;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(queries);
+  Location loc = queries.getLoc();
+  Value init = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, queries),
+      type.getElementType());
+  SmallVector<AffineMap> maps(2,
+                              builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, type, queries, init, maps, loops,
+             [&](OpBuilder &b, Location at, ValueRange values) {
+               Value by = arith::ConstantOp::create(
+                   b, at, b.getFloatAttr(type.getElementType(), factor));
+               linalg::YieldOp::create(
+                   b, at,
+                   arith::MulFOp::create(b, at, values[0], by).getResult());
+             })
+      .getResult(0);
 }
 
 namespace {
@@ -96,16 +129,22 @@ struct AddObserveEntryPass final
           show(linear.product->getResult(0),
                getGroup(input) + "=" + linear.weight.getName().str(),
                getObserved(context, Observation::Product, input, linear));
-    // What selections can look at; normalised rows are there already.
-    for (auto [layer, op] : llvm::enumerate(observe.getOps<AttentionOp>()))
-      for (auto [on, kind] :
-           {std::pair(SelectOn::Residual, Observation::Residual),
-            std::pair(SelectOn::Keys, Observation::Keys)})
-        if (Value rows = findSelectionRows(op, on))
+    // What selections and heads look at; normalised rows are there already.
+    for (auto [layer, op] : llvm::enumerate(observe.getOps<AttentionOp>())) {
+      auto showRows = [&, layer = layer](Observation kind, Value rows) {
+        if (rows)
           show(rows,
                std::to_string(layer) + "@" + stringifyObservation(kind).str(),
                ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
                                  {}));
+      };
+      showRows(Observation::Residual,
+               findSelectionRows(op, SelectOn::Residual));
+      showRows(Observation::Keys, findCallRows(op.getKey()));
+      showRows(Observation::Values, findCallRows(op.getValue()));
+      if (Value queries = findCallRows(op.getQuery()))
+        showRows(Observation::Queries, scaleQueries(builder, op, queries));
+    }
     // The other results are state. The first result, the logits, has entries of
     // its own.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {

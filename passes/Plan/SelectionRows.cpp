@@ -15,9 +15,9 @@
 using namespace mlir;
 using namespace gist;
 
-/// True for keys that are read from a cache.
-static bool readsCache(AttentionOp op) {
-  auto extract = op.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+/// True for keys or values that are read from a cache.
+static bool readsCache(Value rows) {
+  auto extract = rows.getDefiningOp<tensor::ExtractSliceOp>();
   return extract && getUpdatedArgument(extract.getSource());
 }
 
@@ -25,7 +25,7 @@ static LogicalResult checkAttention(AttentionOp op, PlannedAttention layer) {
   if (op.getWindow() || op.getMask() || op.getOffsets())
     return op.emitOpError("has a window, a mask or offsets, which a plan of "
                           "selections does not support");
-  if (!readsCache(op))
+  if (!readsCache(op.getKey()))
     return success();
   if (layer.selection && layer.selection.getAgainst() == Against::All)
     return op.emitOpError("reads a KV cache, but a selection against all "
@@ -123,19 +123,22 @@ static Value findUnrounded(Value rows) {
   return generic.getDpsInputOperand(0)->get();
 }
 
-static Value findKeys(AttentionOp op) {
-  Value keys = op.getKey();
-  if (readsCache(op)) {
-    auto cache = keys.getDefiningOp<tensor::ExtractSliceOp>().getSource();
+Value gist::findCallRows(Value rows) {
+  if (readsCache(rows)) {
+    auto cache = rows.getDefiningOp<tensor::ExtractSliceOp>().getSource();
     auto insert = cache.getDefiningOp<tensor::InsertSliceOp>();
     if (!insert)
       return {};
-    // Rows of this call as they are put into the cache. Selections look at
-    // f32, and the cache may hold f16.
-    keys = findUnrounded(insert.getSource());
+    rows = insert.getSource();
   }
+  // The cache may hold f16.
+  return findUnrounded(rows);
+}
+
+static Value findKeys(AttentionOp op) {
+  Value keys = findCallRows(op.getKey());
   // Selections do not read parts of larger rows yet.
-  return isSlice(keys) ? Value() : keys;
+  return keys && isSlice(keys) ? Value() : keys;
 }
 
 Value gist::findSelectionRows(AttentionOp op, SelectOn on) {

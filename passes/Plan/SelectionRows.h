@@ -26,6 +26,10 @@ findLayers(mlir::func::FuncOp function, llvm::ArrayRef<PlannedAttention> plan);
 /// rounded for a cache.
 mlir::Value findSelectionRows(AttentionOp op, SelectOn on);
 
+/// The rows of a call's tokens among queries, keys or values of an attention,
+/// before they are rounded; null where the graph does not show them.
+mlir::Value findCallRows(mlir::Value rows);
+
 /// The residual stream before any kind of `attention` with these queries, or
 /// null.
 mlir::Value findResidualRows(mlir::Operation *attention, mlir::Value query);

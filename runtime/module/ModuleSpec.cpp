@@ -63,6 +63,6 @@ const char *gist::toString(CodeFormat format) {
 
 const char *gist::toString(ObservationKind kind) {
   static constexpr const char *kNames[] = {"input", "product", "residual",
-                                           "keys"};
+                                           "keys",  "values",  "queries"};
   return kNames[static_cast<size_t>(kind)];
 }

@@ -206,9 +206,11 @@ enum class ObservationKind : uint8_t {
   Product = 1,  ///< what one linear layer gives
   Residual = 2, ///< the residual stream before attention
   Keys = 3,     ///< the keys of attention
+  Values = 4,   ///< its values
+  Queries = 5,  ///< its queries, which it scales by 1/sqrt of their size
 };
 inline constexpr uint8_t kLastObservationKind =
-    static_cast<uint8_t>(ObservationKind::Keys);
+    static_cast<uint8_t>(ObservationKind::Queries);
 
 struct ObservationSpec {
   ObservationKind kind = ObservationKind::Input;

@@ -169,58 +169,66 @@ double AutoPlan::secondsOfEnd() const {
                   0.45 * std::max(limit.left(), 0.0));
 }
 
-/// What heads may do: two of each kind, the cheaper first, so that a few
-/// minutes are enough.
-static std::vector<HeadChoice> makeCandidates(int64_t window, int64_t block) {
+/// What heads may do in sequences of `tokens`: windows of a sixteenth of a
+/// prompt and more, and clusters behind the smallest.
+static std::vector<HeadChoice> makeCandidates(int64_t prompt, int64_t tokens,
+                                              int64_t block) {
+  constexpr int64_t kPart = 16, kSequence = 4;
+  // Half of a sequence is text, of which a window must not be most.
+  int64_t most = tokens / (kSequence * block),
+          least = std::clamp<int64_t>(
+              (prompt + kPart * block / 2) / (kPart * block), 1, most);
   std::vector<HeadChoice> result;
-  for (int64_t tokens : {window, 2 * window})
-    result.push_back({.kind = HeadKind::Window,
-                      .window = tokens,
-                      .sinks = std::min<int64_t>(4, block)});
-  for (double theta : {0.8, 0.9})
+  for (int64_t blocks : {least, 2 * least, 4 * least})
+    if (blocks <= most)
+      result.push_back({.kind = HeadKind::Window,
+                        .window = blocks * block,
+                        .sinks = std::min<int64_t>(4, block)});
+  for (double theta : {0.7, 0.8, 0.9})
     result.push_back({.kind = HeadKind::Clusters,
-                      .window = window,
+                      .window = least * block,
                       .theta = theta,
                       .room = 1});
   return result;
+}
+
+/// The most tokens that a sequence, a text and its copy, can have.
+Status AutoPlan::findLongest(int64_t &tokens) {
+  std::vector<int32_t> text;
+  GIST_TRY(readTokens(pool.first(), file(kMixedFile), text));
+  tokens = std::min(2 * static_cast<int64_t>(text.size()),
+                    pool.first().module().context);
+  return {};
 }
 
 Status AutoPlan::measureHeads(double share) {
   CalibratorOptions calibrator;
   calibrator.model = moduleOf(kTrialModule);
   calibrator.texts = {file(kMixedFile)};
+  calibrator.wantsSelections = false;
+  calibrator.isByLayer = true;
   double seconds = secondsFor(share);
-  auto fits = [&](int64_t tokens, int64_t groups) {
-    constexpr double kCandidates = 1.5, kPlanned = 1.4;
-    double dense = estimateJob(rates, products, shape(), {tokens, 0}).prompt;
+  // A sequence is shown once, read once as it is, and once for each layer.
+  auto fits = [&](int64_t tokens) {
+    constexpr double kShown = 4, kPlanned = 1.4;
+    double runs = static_cast<double>(shape().layers) + kShown;
     return seconds <= 0 ||
-           kCandidates * kPlanned * dense * static_cast<double>(groups) <
+           runs * kPlanned *
+                   estimateJob(rates, products, shape(), {tokens, 0}).prompt <
                seconds;
   };
-  // Most heads do well with an eighth of a prompt. Half of a sequence is text,
-  // of which a window must not be most.
-  constexpr int64_t kPart = 8, kSequence = 4;
-  int64_t window =
-      std::max<int64_t>(
-          (options.job.prompt + kPart * block() / 2) / (kPart * block()), 1) *
-      block();
-  while (window > block() && (kSequence * window > length() ||
-                              !fits(kSequence * window, shape().layers)))
-    window = window / (2 * block()) * block();
+  constexpr int64_t kFewest = 8, kMost = 8192; // blocks, tokens
+  int64_t pair = 2 * block(), most = 0;
+  GIST_TRY(findLongest(most));
+  calibrator.tokens = kFewest * block();
+  while (calibrator.tokens + pair <= std::min(most, kMost) &&
+         fits(calibrator.tokens + pair))
+    calibrator.tokens += pair;
   if (options.candidates.empty())
-    calibrator.candidates = makeCandidates(window, block());
+    calibrator.candidates =
+        makeCandidates(options.job.prompt, calibrator.tokens, block());
   else
     GIST_TRY(readCandidates(options.candidates, calibrator.candidates));
-  calibrator.wantsSelections = false;
-  // Heads of a layer differ much, so each is measured by itself where there is
-  // time for more than one candidate of each, and sequences are as long as that
-  // allows.
-  calibrator.tokens = std::max(8 * block(), kSequence * window);
-  calibrator.isByLayer = !fits(calibrator.tokens, shape().heads());
-  int64_t groups = calibrator.isByLayer ? shape().layers : shape().heads();
-  while (2 * calibrator.tokens <= length() &&
-         fits(2 * calibrator.tokens, groups))
-    calibrator.tokens *= 2;
   calibrator.output = file(kCalibrationFile);
   // A second run goes on with the sequences of the first.
   if (Calibration old; fs::is_regular_file(calibrator.output) &&

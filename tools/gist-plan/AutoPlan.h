@@ -86,8 +86,9 @@ private:
   /// each layer, or no text to fit maps with: their time is better spent on
   /// heads.
   Status checkDepths();
-  /// What each head loses alone, in this share of the time that is left.
+  /// What each head loses, in this share of the time that is left.
   Status measureHeads(double share);
+  Status findLongest(int64_t &tokens);
   /// What each kind of layer loses alone, likewise.
   Status measureDepths(double share);
   Status measureBits();

@@ -161,9 +161,7 @@ Status AutoPlan::compileModules() {
   const char *plan = triesAll()   ? kTrialPlan
                      : hasHeads() ? kCalibrationPlan
                                   : kDepthsPlan;
-  std::vector<std::string> words = {std::string("--plan=") + plan};
-  if (triesAll() || hasDepths())
-    words.push_back("--observe");
+  std::vector<std::string> words = {std::string("--plan=") + plan, "--observe"};
   if (hasHeads())
     words.push_back("--plan-block=" + std::to_string(block()));
   return compileModel(sides(), file(kTrialModule), words);

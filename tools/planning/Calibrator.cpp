@@ -107,10 +107,9 @@ Status Calibrator::resume() {
   return {};
 }
 
-/// Keeps what concerns the heads of a group. The unchanged model is measured
-/// first.
+/// Keeps what concerns one head. The unchanged model is measured first.
 Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
-                           const Group &group, std::vector<HeadRun> &runs) {
+                           size_t head, HeadRun &run) {
   ProbeRun probe;
   GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
   if (dense[text].empty())
@@ -118,26 +117,21 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
     // later measurements may read it without a lock.
     dense[text] = probe.losses;
   const std::vector<float> &before = dense[text];
-  runs.assign(group.size(), {});
-  auto share = static_cast<double>(group.size());
   // Losses are summed between checkpoints, so that the curve over the length
   // can be computed later.
   size_t begin = 0;
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     auto end = static_cast<size_t>(checkpoints[i]);
-    double whole = 0, more = 0, divergence = 0;
+    double loss = 0, divergence = 0;
     for (size_t t = begin; t < end; ++t) {
-      auto change = static_cast<double>(probe.losses[t] - before[t]);
-      whole += static_cast<double>(before[t]);
-      more += change;
-      divergence += divergenceOf(change);
+      loss += static_cast<double>(probe.losses[t]);
+      divergence +=
+          divergenceOf(static_cast<double>(probe.losses[t] - before[t]));
     }
-    for (size_t k = 0; k < group.size(); ++k) {
-      runs[k].losses.push_back(whole + more / share);
-      runs[k].divergences.push_back(divergence / share);
-      runs[k].work.push_back(probe.work[i][group[k]]);
-      runs[k].clusters.push_back(probe.clusters[i][group[k]]);
-    }
+    run.losses.push_back(loss);
+    run.divergences.push_back(divergence);
+    run.work.push_back(probe.work[i][head]);
+    run.clusters.push_back(probe.clusters[i][head]);
     begin = end;
   }
   return {};
@@ -172,7 +166,7 @@ addSelections(const std::map<run::Observed, std::vector<float>> &shown,
       if (what.group == linearGroupName(LinearGroup::Qkv))
         add("normalised", layer, 1, rows);
       break;
-    case ObservationKind::Product:
+    default:
       break;
     }
   }
@@ -183,12 +177,12 @@ Status Calibrator::measureDense() {
   Plan plan = makeDense(pool.first().module());
   dense.resize(sequences.size());
   return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
-    std::vector<HeadRun> runs;
-    GIST_TRY(measure(prober, plan, text, {0}, runs));
+    HeadRun run;
+    GIST_TRY(measure(prober, plan, text, 0, run));
     // Keeps the losses of an earlier run: its measurements are relative to
     // them.
     if (data.texts[text].dense.empty())
-      data.texts[text].dense = runs.front().losses;
+      data.texts[text].dense = run.losses;
     return Status();
   });
 }
@@ -224,8 +218,17 @@ Status Calibrator::measureSelections() {
                                              "more than selections");
       std::span<const int32_t> tokens(sequence);
       std::map<run::Observed, std::vector<float>> rows;
-      GIST_TRY(
-          pool.first().observe(plan, tokens.subspan(i * window, window), rows));
+      GIST_TRY(pool.first().observe(
+          plan, tokens.subspan(i * window, window),
+          [&](const run::Observer::Shown &shown, size_t, size_t) {
+            for (const auto &[what, bytes] : shown) {
+              std::vector<float> &all = rows[what];
+              size_t old = all.size();
+              all.resize(old + bytes.size() / sizeof(float));
+              std::memcpy(all.data() + old, bytes.data(),
+                          (all.size() - old) * sizeof(float));
+            }
+          }));
       addSelections(rows, window, data.layers, data.kvHeads, meter);
       bar.advance();
     }
@@ -246,51 +249,38 @@ bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
 
 /// One candidate of one head, with all other heads dense. What is known already
 /// is not measured again.
-Status Calibrator::measureGroup(Prober &prober, const Group &group,
-                                size_t candidate) {
+Status Calibrator::measureHead(Prober &prober, size_t head, size_t candidate) {
   const HeadChoice &choice = data.candidates[candidate];
   auto kind = static_cast<size_t>(choice.kind);
-  auto keyOf = [&](size_t head) {
-    return Calibration::Key(head / data.kvHeads, head % data.kvHeads,
-                            candidate);
-  };
-  std::map<size_t, std::vector<HeadRun>> runs;
+  Calibration::Key key(head / data.kvHeads, head % data.kvHeads, candidate);
+  std::vector<HeadRun> runs;
   bool isNeeded = false;
   // Other sessions measure other heads at the same time.
   {
     std::lock_guard<std::mutex> lock(mutex);
-    for (size_t head : group) {
-      auto known = data.runs.find(keyOf(head));
-      if (known != data.runs.end())
-        runs[head] = known->second;
-      // Nothing is measured that an earlier run has, or that a cheaper
-      // candidate makes needless.
-      isNeeded |= known == data.runs.end() && !isEnough[head][kind];
-    }
+    auto known = data.runs.find(key);
+    if (known != data.runs.end())
+      runs = known->second;
+    // Nothing is measured that an earlier run has, or that a cheaper candidate
+    // makes needless.
+    isNeeded = known == data.runs.end() && !isEnough[head][kind];
   }
   if (isNeeded) {
-    runs.clear();
     Plan plan = makeDense(pool.first().module());
-    for (size_t head : group)
-      plan.layers[head / data.kvHeads][head % data.kvHeads] = choice;
-    for (size_t text = 0; text < sequences.size(); ++text) {
-      std::vector<HeadRun> found;
-      GIST_TRY(measure(prober, plan, text, group, found));
-      for (size_t k = 0; k < group.size(); ++k)
-        runs[group[k]].push_back(std::move(found[k]));
-    }
+    plan.layers[head / data.kvHeads][head % data.kvHeads] = choice;
+    runs.resize(sequences.size());
+    for (size_t text = 0; text < sequences.size(); ++text)
+      GIST_TRY(measure(prober, plan, text, head, runs[text]));
   }
   std::lock_guard<std::mutex> lock(mutex);
-  for (size_t head : group) {
-    ++done;
-    if (!isEnough[head][kind]) {
-      // By kind: a window that loses nothing does not rule out clusters with
-      // less work.
-      isEnough[head][kind] = isNegligible(runs[head]);
-      data.runs[keyOf(head)] = std::move(runs[head]);
-    }
+  ++done;
+  if (!isEnough[head][kind]) {
+    // By kind: a window that loses nothing does not rule out clusters with less
+    // work.
+    isEnough[head][kind] = isNegligible(runs);
+    data.runs[key] = std::move(runs);
   }
-  progress->advance(group.size());
+  progress->advance();
   // A killed run loses little, and writing takes little of the time.
   std::chrono::duration<double> since =
       std::chrono::steady_clock::now() - written;
@@ -320,19 +310,169 @@ Status Calibrator::measureAll() {
                        i);
   std::sort(order.begin(), order.end());
   isEnough.resize(data.layers * data.kvHeads);
-  std::vector<Group> groups;
-  for (size_t head : heads)
-    if (options.isByLayer && !groups.empty() &&
-        groups.back().front() / data.kvHeads == head / data.kvHeads)
-      groups.back().push_back(head);
-    else
-      groups.push_back({head});
   for (auto [rank, candidate] : order)
-    GIST_TRY(pool.forEach(groups.size(), [&](Prober &prober, size_t number) {
+    GIST_TRY(pool.forEach(heads.size(), [&](Prober &prober, size_t number) {
       // What is known takes no time, and is counted even when time is over.
-      return measureGroup(prober, groups[number], candidate);
+      return measureHead(prober, heads[number], candidate);
     }));
   return {};
+}
+
+//===----------------------------------------------------------------------===//
+// By layer
+//===----------------------------------------------------------------------===//
+
+Status Calibrator::measureErrors(std::vector<HeadErrors::Found> &errors) {
+  Prober &prober = pool.first();
+  Plan plan = makeDense(prober.module());
+  // So many queries of each sequence say enough.
+  constexpr size_t kQueries = 256;
+  for (const std::vector<int32_t> &sequence : sequences) {
+    HeadErrors seen(prober.module(), sequence.size(),
+                    std::max<size_t>(1, sequence.size() / kQueries));
+    GIST_TRY(
+        prober.observe(plan, sequence,
+                       [&](const run::Observer::Shown &shown, size_t past,
+                           size_t count) { seen.add(shown, past, count); }));
+    if (!seen.isComplete())
+      return Status::error(Code::BadArgument,
+                           "%s: the module does not show the queries, keys and "
+                           "values of every layer",
+                           options.model.path.c_str());
+    errors.push_back(seen.measure(heads, data.candidates, checkpoints));
+  }
+  return {};
+}
+
+Status Calibrator::countWork(const HeadErrors::Found &errors,
+                             std::vector<ProbeRun> &runs) {
+  const PlannedModule &module = pool.first().module();
+  for (size_t i = 0; i < data.candidates.size(); ++i) {
+    Plan plan = makeDense(module);
+    for (size_t head : heads)
+      plan.layers[head / data.kvHeads][head % data.kvHeads] =
+          data.candidates[i];
+    std::vector<float> table;
+    GIST_TRY(fitPlan(plan, module.table, module.context, table));
+    WorkMeter meter(module.shape, module.block, std::move(table));
+    std::vector<double> clusters(errors.size());
+    ProbeRun &run = runs.emplace_back();
+    int64_t past = 0;
+    for (int64_t end : checkpoints) {
+      while (past < end) {
+        int64_t count =
+            std::min(module.block - past % module.block, end - past);
+        for (size_t head : heads)
+          clusters[head] =
+              errors[head][i]
+                  .clusters[static_cast<size_t>(past / module.block)];
+        meter.add(past, count, clusters);
+        past += count;
+      }
+      run.work.push_back(meter.heads());
+      run.clusters.push_back(clusters);
+    }
+  }
+  return {};
+}
+
+/// The candidate of least work whose result is near that of the head as it is;
+/// or the nearest.
+static size_t chooseNear(const std::vector<HeadError> &candidates,
+                         const std::vector<ProbeRun> &work, size_t head) {
+  constexpr double kNear = 0.02;
+  auto movedOf = [&](size_t i) {
+    double sum = 0;
+    for (double moved : candidates[i].moved)
+      sum += moved;
+    return candidates[i].size > 0 ? sum / candidates[i].size : 0;
+  };
+  auto keysOf = [&](size_t i) { return work[i].work.back()[head].keys; };
+  size_t best = 0;
+  for (size_t i = 1; i < candidates.size(); ++i) {
+    double moved = movedOf(i), least = movedOf(best);
+    bool isNear = moved < kNear, isBestNear = least < kNear;
+    if (isNear != isBestNear ? isNear
+        : isNear             ? keysOf(i) < keysOf(best)
+                             : moved < least)
+      best = i;
+  }
+  return best;
+}
+
+Status Calibrator::measureLayer(Prober &prober, size_t layer,
+                                const std::vector<HeadErrors::Found> &errors) {
+  std::vector<size_t> group;
+  for (size_t head : heads)
+    if (head / data.kvHeads == layer)
+      group.push_back(head);
+  std::map<Calibration::Key, std::vector<HeadRun>> found;
+  for (size_t text = 0; text < sequences.size(); ++text) {
+    std::vector<ProbeRun> work;
+    GIST_TRY(countWork(errors[text], work));
+    Plan plan = makeDense(prober.module());
+    std::vector<double> together(checkpoints.size());
+    for (size_t head : group) {
+      const std::vector<HeadError> &candidates = errors[text][head];
+      size_t near = chooseNear(candidates, work, head);
+      plan.layers[layer][head % data.kvHeads] = data.candidates[near];
+      for (size_t k = 0; k < checkpoints.size(); ++k)
+        together[k] += candidates[near].moved[k];
+    }
+    ProbeRun probe;
+    GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
+    // Text and its copy are read in different ways: what a move costs there is
+    // measured for each.
+    auto half = static_cast<size_t>(data.tokens / 2);
+    MeanLoss ofCopy[2]; // for each unit of what moved
+    for (bool isSecond : {false, true}) {
+      MeanLoss lost;
+      for (size_t t = isSecond ? half : 1; t < (isSecond ? 2 * half : half);
+           ++t) {
+        auto change = static_cast<double>(probe.losses[t] - dense[text][t]);
+        lost.add({change, divergenceOf(change), 1});
+      }
+      double moved = isSecond ? together.back() : 0;
+      for (size_t k = 0; !isSecond && k + 1 < together.size(); ++k)
+        moved += together[k];
+      if (moved > 0)
+        ofCopy[isSecond] = {lost.mean * lost.tokens / moved,
+                            lost.divergence * lost.tokens / moved, 1};
+    }
+    for (size_t head : group)
+      for (size_t i = 0; i < data.candidates.size(); ++i) {
+        HeadRun run;
+        for (size_t k = 0; k < checkpoints.size(); ++k) {
+          const MeanLoss &each = ofCopy[k + 1 == checkpoints.size()];
+          double moved = errors[text][head][i].moved[k];
+          run.losses.push_back(data.texts[text].dense[k] + each.mean * moved);
+          run.divergences.push_back(each.divergence * moved);
+          run.work.push_back(work[i].work[k][head]);
+          run.clusters.push_back(work[i].clusters[k][head]);
+        }
+        found[{layer, head % data.kvHeads, i}].push_back(std::move(run));
+      }
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  done += found.size();
+  progress->advance(found.size());
+  data.runs.merge(found);
+  return {};
+}
+
+Status Calibrator::measureLayers() {
+  // A file that is whole has all of them.
+  if (data.runs.size() == countAll()) {
+    done = countAll();
+    progress->advance(done);
+    return {};
+  }
+  data.runs.clear();
+  std::vector<HeadErrors::Found> errors;
+  GIST_TRY(measureErrors(errors));
+  return pool.forEach(data.layers, [&](Prober &prober, size_t layer) {
+    return measureLayer(prober, layer, errors);
+  });
 }
 
 /// Heads are measured by several sessions at once; the order in which they end
@@ -353,7 +493,7 @@ Status Calibrator::run() {
   written = std::chrono::steady_clock::now();
   Progress bar("measurements", countAll(), 0, &limit);
   progress = &bar;
-  status = measureAll();
+  status = options.isByLayer ? measureLayers() : measureAll();
   progress = nullptr;
   complete = status.ok();
   // Measurements are kept after an error too.

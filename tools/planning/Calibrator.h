@@ -20,6 +20,7 @@
 #define GIST_TOOLS_PLANNING_CALIBRATOR_H
 
 #include "tools/planning/Calibration.h"
+#include "tools/planning/HeadErrors.h"
 #include "tools/planning/Probe.h"
 #include "tools/running/Limit.h"
 #include "tools/running/Progress.h"
@@ -41,8 +42,10 @@ struct CalibratorOptions {
   /// In nats per token.
   double negligible = 1e-5;
   int64_t window = 512;
-  /// All heads of a layer are changed at once, and what they lose together is
-  /// taken to be lost in equal parts: where there is no time for single heads.
+  /// The heads of a layer are changed at once, in one run, and each candidate
+  /// of each is taken to lose as its result moves (HeadErrors.h): a few minutes
+  /// where single heads take hours. The module has the entry `observe`, and
+  /// candidates are windows and clusters.
   bool isByLayer = false;
   bool wantsSelections = true; ///< false: the module is known to show no rows
 };
@@ -68,13 +71,21 @@ private:
   Status resume();
   Status measureDense();
   Status measureSelections();
-  /// Heads that are changed together.
-  using Group = std::vector<size_t>;
-  Status measureGroup(Prober &prober, const Group &group, size_t candidate);
+  Status measureHead(Prober &prober, size_t head, size_t candidate);
   Status measureAll();
-  /// Runs a text with a plan; a run for each of these heads.
-  Status measure(Prober &prober, const Plan &plan, size_t text,
-                 const Group &group, std::vector<HeadRun> &runs);
+  /// By text: how far the results of heads move.
+  Status measureErrors(std::vector<HeadErrors::Found> &errors);
+  /// What all heads of a layer lose together, each with the candidate of least
+  /// work that moves its result little, shared out to all candidates.
+  Status measureLayer(Prober &prober, size_t layer,
+                      const std::vector<HeadErrors::Found> &errors);
+  Status measureLayers();
+  /// Of every head with every candidate, by candidate.
+  Status countWork(const HeadErrors::Found &errors,
+                   std::vector<ProbeRun> &runs);
+  /// Runs a text with a plan that changes this head.
+  Status measure(Prober &prober, const Plan &plan, size_t text, size_t head,
+                 HeadRun &run);
   bool isNegligible(const std::vector<HeadRun> &runs) const;
   int64_t selectionWindow() const;
   Status write();

@@ -117,11 +117,13 @@ Status PlanSearch::correct() {
       // were not measured.
       if (predicted < 0.1 * limitOf(k) || trial.measured.terms[k].parts.empty())
         continue;
-      double ratio =
-          terms.boundOfOthers(trial.measured, k, options.confidence) /
-          predicted;
-      // Half of the way, as logarithms go: a full step would swing about.
-      scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
+      double lost = terms.boundOfOthers(trial.measured, k, options.confidence),
+             ratio = std::clamp(lost / predicted, 0.1, 10.0);
+      // Where the term lost too much, the whole way: another term's budget may
+      // bind, and half a step would then choose the same plan again. Else half
+      // of the way, as logarithms go: a full step would swing about.
+      scale[k] = lost > limitOf(k) ? std::max(scale[k], ratio)
+                                   : std::sqrt(scale[k] * ratio);
     }
     factor *= growth(trial.share);
   }

@@ -61,7 +61,7 @@ Status Prober::begin(const Plan &plan, std::vector<float> &table) {
 }
 
 Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
-                       std::map<run::Observed, std::vector<float>> &rows) {
+                       const Watch &watch) {
   std::vector<float> table;
   GIST_TRY(begin(plan, table));
   meter.reset();
@@ -71,14 +71,10 @@ Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
                             tokens.size() - past);
     run::Observer::Shown shown;
     GIST_TRY(observer.call(tokens.subspan(past, count), past, shown));
-    for (const auto &[what, bytes] : shown) {
-      std::vector<float> &all = rows[what];
-      size_t old = all.size();
-      all.resize(old + bytes.size() / sizeof(float));
-      std::memcpy(all.data() + old, bytes.data(),
-                  (all.size() - old) * sizeof(float));
-    }
+    watch(shown, past, count);
     past += count;
+    if (limit && limit->isOver())
+      return Status::error(Code::Io, "stopped by its limit");
   }
   return {};
 }

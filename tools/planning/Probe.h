@@ -47,9 +47,12 @@ public:
   Status predict(std::span<const int32_t> tokens, size_t firstCounted,
                  std::vector<float> &losses);
 
-  /// Appends what the module shows of a sequence with a plan.
+  /// Gives what the module shows of each call of a sequence with a plan, with
+  /// the tokens before it and its own.
+  using Watch = std::function<void(const run::Observer::Shown &shown,
+                                   size_t past, size_t count)>;
   Status observe(const Plan &plan, std::span<const int32_t> tokens,
-                 std::map<run::Observed, std::vector<float>> &rows);
+                 const Watch &watch);
 
   /// A run that is not done when this is over fails.
   void stopAt(const run::Limit *when) { limit = when; }

@@ -60,17 +60,24 @@ func.func @prefill(%x: tensor<?x64xf32>, %e: tensor<?x24xf32>) -> tensor<?x24xf3
 #each = affine_map<(i, j) -> (i, j)>
 #keys = affine_map<(i, j, k) -> (i, j, k)>
 
-// What selections can look at is shown too: the residual stream, which is added to what attention gives, and keys
-// before the cache rounds them.
+// What selections and heads look at is shown too: the residual stream, which is added to what attention gives, keys and
+// values before the cache rounds them, and queries, times 2 because attention scales by twice 1/sqrt(16).
 // CHECK-LABEL: func.func @observe(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x32xf32>
-// CHECK-SAME: tensor<?x32xf32> {gist.name = "0@residual", gist.observed = #gist.observed<residual, layer = 0>}, tensor<?x2x16xf32> {gist.name = "0@keys", gist.observed = #gist.observed<keys, layer = 0>}, tensor<64x2x16xf16>
+// CHECK-SAME: tensor<?x32xf32> {gist.name = "0@residual", gist.observed = #gist.observed<residual, layer = 0>}, tensor<?x2x16xf32> {gist.name = "0@keys", gist.observed = #gist.observed<keys, layer = 0>},
+// CHECK-SAME: tensor<?x2x16xf32> {gist.name = "0@values", gist.observed = #gist.observed<values, layer = 0>}, tensor<?x2x16xf32> {gist.name = "0@queries", gist.observed = #gist.observed<queries, layer = 0>}, tensor<64x2x16xf16>, tensor<64x2x16xf16>
 // CHECK: %[[K:.*]] = tensor.expand_shape {{.*}} : tensor<?x32xf32> into tensor<?x2x16xf32>
 // CHECK: arith.truncf
-// CHECK: gist.attention
-// CHECK: return {{.*}}, %[[X]], %[[K]], %{{[^,]*}} :
-func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf16>)
-    -> (tensor<?x32xf32> {gist.name = "logits"}, tensor<64x2x16xf16>) {
+// CHECK: %[[V:.*]] = tensor.expand_shape {{.*}} : tensor<?x32xf32> into tensor<?x2x16xf32>
+// CHECK: arith.truncf
+// CHECK: %[[Q:.*]] = tensor.expand_shape {{.*}} : tensor<?x32xf32> into tensor<?x2x16xf32>
+// CHECK: %[[SCALED:.*]] = linalg.generic {{.*}} ins(%[[Q]] :
+// CHECK: %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK: arith.mulf %{{.*}}, %[[TWO]] : f32
+// CHECK: gist.attention {{.*}} scale 5.000000e-01
+// CHECK: return {{.*}}, %[[X]], %[[K]], %[[V]], %[[SCALED]], %{{[^,]*}}, %{{[^,]*}} :
+func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf16>, %vcache: tensor<64x2x16xf16>)
+    -> (tensor<?x32xf32> {gist.name = "logits"}, tensor<64x2x16xf16>, tensor<64x2x16xf16>) {
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x32xf32>
   %total = arith.addi %past, %t : index
@@ -97,6 +104,18 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
   } -> tensor<?x2x16xf16>
   %new = tensor.insert_slice %half into %cache[%past, 0, 0] [%t, 2, 16] [1, 1, 1] : tensor<?x2x16xf16> into tensor<64x2x16xf16>
   %all = tensor.extract_slice %new[0, 0, 0] [%total, 2, 16] [1, 1, 1] : tensor<64x2x16xf16> to tensor<?x2x16xf16>
+  %wv = gist.weight "blk.0.v.weight" layer 0 : tensor<32x32xf16>
+  %v = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%n, %wv : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %values = tensor.expand_shape %v [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
+  %vh = linalg.generic {indexing_maps = [#keys, #keys], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%values : tensor<?x2x16xf32>) outs(%h : tensor<?x2x16xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %cut = arith.truncf %in : f32 to f16
+    linalg.yield %cut : f16
+  } -> tensor<?x2x16xf16>
+  %newv = tensor.insert_slice %vh into %vcache[%past, 0, 0] [%t, 2, 16] [1, 1, 1] : tensor<?x2x16xf16> into tensor<64x2x16xf16>
+  %allv = tensor.extract_slice %newv[0, 0, 0] [%total, 2, 16] [1, 1, 1] : tensor<64x2x16xf16> to tensor<?x2x16xf16>
   %qs = tensor.expand_shape %q [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
   %qh = linalg.generic {indexing_maps = [#keys, #keys], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%qs : tensor<?x2x16xf32>) outs(%h : tensor<?x2x16xf16>) {
@@ -104,7 +123,7 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
     %cut = arith.truncf %in : f32 to f16
     linalg.yield %cut : f16
   } -> tensor<?x2x16xf16>
-  %a = gist.attention %qh, %all, %all causal : tensor<?x2x16xf16>, tensor<?x2x16xf16>, tensor<?x2x16xf16>
+  %a = gist.attention %qh, %all, %allv causal scale 0.5 : tensor<?x2x16xf16>, tensor<?x2x16xf16>, tensor<?x2x16xf16>
   %rows = tensor.collapse_shape %a [[0], [1, 2]] : tensor<?x2x16xf16> into tensor<?x32xf16>
   %wo = gist.weight "blk.0.o.weight" layer 0 : tensor<32x32xf16>
   %o = linalg.matmul indexing_maps = [#rows, #weight, #result]
@@ -118,5 +137,5 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
   %wd = gist.weight "blk.0.down.weight" layer 0 : tensor<32x32xf16>
   %d = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%sum, %wd : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
-  return %d, %new : tensor<?x32xf32>, tensor<64x2x16xf16>
+  return %d, %new, %newv : tensor<?x32xf32>, tensor<64x2x16xf16>, tensor<64x2x16xf16>
 }
