@@ -55,34 +55,56 @@ static ObservedAttr getObserved(MLIRContext *context, Observation kind,
   return ObservedAttr::get(context, kind, input.layer, group, weights);
 }
 
-/// Queries for attention that scales by 1/sqrt(D), whatever this one scales by.
-static Value scaleQueries(OpBuilder &builder, AttentionOp op, Value queries) {
-  auto type = cast<RankedTensorType>(queries.getType());
-  double factor = op.getEffectiveScale() *
-                  std::sqrt(static_cast<double>(type.getShape().back()));
-  constexpr double kRounding = 1e-6;
-  if (std::abs(factor - 1) < kRounding)
-    return queries;
+/// What `value` has the numbers of, in another shape perhaps.
+static Value findSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The rows in a tensor of their own, times a factor.
+static Value copyRows(OpBuilder &builder, Value rows, double factor) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfterValue(queries);
-  Location loc = queries.getLoc();
+  builder.setInsertionPointAfterValue(rows);
+  Location loc = rows.getLoc();
+  auto type = cast<RankedTensorType>(rows.getType());
   Value init = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, queries),
+      builder, loc, tensor::getMixedSizes(builder, loc, rows),
       type.getElementType());
   SmallVector<AffineMap> maps(2,
                               builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> loops(type.getRank(),
                                          utils::IteratorType::parallel);
   return linalg::GenericOp::create(
-             builder, loc, type, queries, init, maps, loops,
+             builder, loc, type, rows, init, maps, loops,
              [&](OpBuilder &b, Location at, ValueRange values) {
-               Value by = arith::ConstantOp::create(
-                   b, at, b.getFloatAttr(type.getElementType(), factor));
-               linalg::YieldOp::create(
-                   b, at,
-                   arith::MulFOp::create(b, at, values[0], by).getResult());
+               auto number = [&](double value) {
+                 return arith::ConstantOp::create(
+                     b, at, b.getFloatAttr(type.getElementType(), value));
+               };
+               // A product with one, or no operation, would be folded, and the
+               // rows would be those that they are a copy of.
+               Value result =
+                   factor == 1
+                       ? arith::AddFOp::create(b, at, values[0], number(0))
+                             .getResult()
+                       : arith::MulFOp::create(b, at, values[0], number(factor))
+                             .getResult();
+               linalg::YieldOp::create(b, at, result);
              })
       .getResult(0);
+}
+
+/// What queries are multiplied with for attention that scales by 1/sqrt(D).
+static double getQueryFactor(AttentionOp op) {
+  double size = static_cast<double>(op.getQuery().getType().getShape().back()),
+         factor = op.getEffectiveScale() * std::sqrt(size);
+  constexpr double kRounding = 1e-6;
+  return std::abs(factor - 1) < kRounding ? 1 : factor;
 }
 
 namespace {
@@ -109,11 +131,10 @@ struct AddObserveEntryPass final
     auto end = cast<func::ReturnOp>(observe.front().getTerminator());
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attributes;
+    SmallVector<Value> sources; // of the results
     auto show = [&](Value value, const std::string &name, ObservedAttr what) {
-      // Behind a norm, the residual stream is what linear layers read.
-      if (llvm::is_contained(results, value))
-        return;
       results.push_back(value);
+      sources.push_back(findSource(value));
       attributes.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),
            builder.getNamedAttr(kObservedAttr, what)}));
@@ -131,19 +152,26 @@ struct AddObserveEntryPass final
                getObserved(context, Observation::Product, input, linear));
     // What selections and heads look at; normalised rows are there already.
     for (auto [layer, op] : llvm::enumerate(observe.getOps<AttentionOp>())) {
-      auto showRows = [&, layer = layer](Observation kind, Value rows) {
-        if (rows)
-          show(rows,
-               std::to_string(layer) + "@" + stringifyObservation(kind).str(),
-               ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
-                                 {}));
+      auto showRows = [&, layer = layer](Observation kind, Value rows,
+                                         double factor = 1) {
+        if (!rows)
+          return;
+        // A module writes each value once.
+        if (factor != 1 || llvm::is_contained(sources, findSource(rows)))
+          rows = copyRows(builder, rows, factor);
+        show(rows,
+             std::to_string(layer) + "@" + stringifyObservation(kind).str(),
+             ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
+                               {}));
       };
-      showRows(Observation::Residual,
-               findSelectionRows(op, SelectOn::Residual));
+      // Behind a norm, the residual stream is what linear layers read.
+      if (Value rows = findSelectionRows(op, SelectOn::Residual);
+          rows && !llvm::is_contained(results, rows))
+        showRows(Observation::Residual, rows);
       showRows(Observation::Keys, findCallRows(op.getKey()));
       showRows(Observation::Values, findCallRows(op.getValue()));
-      if (Value queries = findCallRows(op.getQuery()))
-        showRows(Observation::Queries, scaleQueries(builder, op, queries));
+      showRows(Observation::Queries, findCallRows(op.getQuery()),
+               getQueryFactor(op));
     }
     // The other results are state. The first result, the logits, has entries of
     // its own.

@@ -208,22 +208,31 @@ Status AutoPlan::measureHeads(double share) {
   calibrator.wantsSelections = false;
   calibrator.isByLayer = true;
   double seconds = secondsFor(share);
-  // A sequence is shown once, read once as it is, and once for each layer.
+  constexpr int64_t kFewest = 8, kMost = 8192; // blocks, tokens
+  constexpr int64_t kLonger = 3;
+  // The longer sequence is shown and read once, the shorter one is read once
+  // for each layer.
   auto fits = [&](int64_t tokens) {
-    constexpr double kShown = 4, kPlanned = 1.4;
-    double runs = static_cast<double>(shape().layers) + kShown;
+    // A layer that is all kinds at once takes about twice as long.
+    constexpr double kShown = 3;
+    const double kPlanned = triesAll() ? 2.5 : 1.4;
+    auto timeOf = [&](int64_t read) {
+      return kPlanned * estimateJob(rates, products, shape(), {read, 0}).prompt;
+    };
     return seconds <= 0 ||
-           runs * kPlanned *
-                   estimateJob(rates, products, shape(), {tokens, 0}).prompt <
+           (static_cast<double>(shape().layers) + kShown) * timeOf(tokens) +
+                   kShown * timeOf(kLonger * tokens) <
                seconds;
   };
-  constexpr int64_t kFewest = 8, kMost = 8192; // blocks, tokens
   int64_t pair = 2 * block(), most = 0;
   GIST_TRY(findLongest(most));
-  calibrator.tokens = kFewest * block();
-  while (calibrator.tokens + pair <= std::min(most, kMost) &&
-         fits(calibrator.tokens + pair))
-    calibrator.tokens += pair;
+  most = std::min(most, kMost) / pair * pair;
+  calibrator.runTokens = kFewest * block();
+  while (calibrator.runTokens + pair <= most &&
+         fits(calibrator.runTokens + pair))
+    calibrator.runTokens += pair;
+  calibrator.tokens = std::max(calibrator.runTokens,
+                               std::min(kLonger * calibrator.runTokens, most));
   if (options.candidates.empty())
     calibrator.candidates =
         makeCandidates(options.job.prompt, calibrator.tokens, block());
@@ -235,6 +244,7 @@ Status AutoPlan::measureHeads(double share) {
                        readCalibration(calibrator.output, old).ok()) {
     // Measurements of another length could not be used together with the old.
     calibrator.tokens = old.tokens;
+    calibrator.runTokens = std::min(calibrator.runTokens, old.tokens);
     if (options.candidates.empty())
       calibrator.candidates = old.candidates;
   }

@@ -41,8 +41,9 @@ struct HeadRun {
 
 struct CalibrationText {
   std::string path;
-  std::string hash;          ///< of its tokens, in hexadecimal
-  std::vector<double> dense; ///< losses of the model as it is
+  std::string hash; ///< of its tokens, in hexadecimal
+  /// Losses of the model as it is, or 0 where losses are relative to it.
+  std::vector<double> dense;
 };
 
 struct Calibration {

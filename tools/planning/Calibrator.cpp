@@ -322,49 +322,44 @@ Status Calibrator::measureAll() {
 // By layer
 //===----------------------------------------------------------------------===//
 
-Status Calibrator::measureErrors(std::vector<HeadErrors::Found> &errors) {
+Status Calibrator::measureMoves(Moves &moves) {
   Prober &prober = pool.first();
-  Plan plan = makeDense(prober.module());
   // So many queries of each sequence say enough.
   constexpr size_t kQueries = 256;
-  for (const std::vector<int32_t> &sequence : sequences) {
-    HeadErrors seen(prober.module(), sequence.size(),
-                    std::max<size_t>(1, sequence.size() / kQueries));
-    GIST_TRY(
-        prober.observe(plan, sequence,
-                       [&](const run::Observer::Shown &shown, size_t past,
-                           size_t count) { seen.add(shown, past, count); }));
-    if (!seen.isComplete())
-      return Status::error(Code::BadArgument,
-                           "%s: the module does not show the queries, keys and "
-                           "values of every layer",
-                           options.model.path.c_str());
-    errors.push_back(seen.measure(heads, data.candidates, checkpoints));
-  }
-  return {};
+  HeadErrors seen(prober.module(), moves.tokens.size(),
+                  std::max<size_t>(1, moves.tokens.size() / kQueries));
+  GIST_TRY(prober.observe(makeDense(prober.module()), moves.tokens,
+                          [&](const run::Observer::Shown &shown, size_t past,
+                              size_t count) { seen.add(shown, past, count); }));
+  if (!seen.isComplete())
+    return Status::error(Code::BadArgument,
+                         "%s: the module does not show the queries, keys and "
+                         "values of every layer",
+                         options.model.path.c_str());
+  moves.errors = seen.measure(heads, moves.candidates, moves.checkpoints);
+  return countWork(moves);
 }
 
-Status Calibrator::countWork(const HeadErrors::Found &errors,
-                             std::vector<ProbeRun> &runs) {
+Status Calibrator::countWork(Moves &moves) {
   const PlannedModule &module = pool.first().module();
-  for (size_t i = 0; i < data.candidates.size(); ++i) {
+  for (size_t i = 0; i < moves.candidates.size(); ++i) {
     Plan plan = makeDense(module);
     for (size_t head : heads)
       plan.layers[head / data.kvHeads][head % data.kvHeads] =
-          data.candidates[i];
+          moves.candidates[i];
     std::vector<float> table;
     GIST_TRY(fitPlan(plan, module.table, module.context, table));
     WorkMeter meter(module.shape, module.block, std::move(table));
-    std::vector<double> clusters(errors.size());
-    ProbeRun &run = runs.emplace_back();
+    std::vector<double> clusters(moves.errors.size());
+    ProbeRun &run = moves.work.emplace_back();
     int64_t past = 0;
-    for (int64_t end : checkpoints) {
+    for (int64_t end : moves.checkpoints) {
       while (past < end) {
         int64_t count =
             std::min(module.block - past % module.block, end - past);
         for (size_t head : heads)
           clusters[head] =
-              errors[head][i]
+              moves.errors[head][i]
                   .clusters[static_cast<size_t>(past / module.block)];
         meter.add(past, count, clusters);
         past += count;
@@ -400,63 +395,34 @@ static size_t chooseNear(const std::vector<HeadError> &candidates,
   return best;
 }
 
-Status Calibrator::measureLayer(Prober &prober, size_t layer,
-                                const std::vector<HeadErrors::Found> &errors) {
-  std::vector<size_t> group;
-  for (size_t head : heads)
-    if (head / data.kvHeads == layer)
-      group.push_back(head);
-  std::map<Calibration::Key, std::vector<HeadRun>> found;
-  for (size_t text = 0; text < sequences.size(); ++text) {
-    std::vector<ProbeRun> work;
-    GIST_TRY(countWork(errors[text], work));
-    Plan plan = makeDense(prober.module());
-    std::vector<double> together(checkpoints.size());
-    for (size_t head : group) {
-      const std::vector<HeadError> &candidates = errors[text][head];
-      size_t near = chooseNear(candidates, work, head);
-      plan.layers[layer][head % data.kvHeads] = data.candidates[near];
-      for (size_t k = 0; k < checkpoints.size(); ++k)
-        together[k] += candidates[near].moved[k];
-    }
-    ProbeRun probe;
-    GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
-    // Text and its copy are read in different ways: what a move costs there is
-    // measured for each.
-    auto half = static_cast<size_t>(data.tokens / 2);
-    MeanLoss ofCopy[2]; // for each unit of what moved
-    for (bool isSecond : {false, true}) {
-      MeanLoss lost;
-      for (size_t t = isSecond ? half : 1; t < (isSecond ? 2 * half : half);
-           ++t) {
-        auto change = static_cast<double>(probe.losses[t] - dense[text][t]);
-        lost.add({change, divergenceOf(change), 1});
-      }
-      double moved = isSecond ? together.back() : 0;
-      for (size_t k = 0; !isSecond && k + 1 < together.size(); ++k)
-        moved += together[k];
-      if (moved > 0)
-        ofCopy[isSecond] = {lost.mean * lost.tokens / moved,
-                            lost.divergence * lost.tokens / moved, 1};
-    }
-    for (size_t head : group)
-      for (size_t i = 0; i < data.candidates.size(); ++i) {
-        HeadRun run;
-        for (size_t k = 0; k < checkpoints.size(); ++k) {
-          const MeanLoss &each = ofCopy[k + 1 == checkpoints.size()];
-          double moved = errors[text][head][i].moved[k];
-          run.losses.push_back(data.texts[text].dense[k] + each.mean * moved);
-          run.divergences.push_back(each.divergence * moved);
-          run.work.push_back(work[i].work[k][head]);
-          run.clusters.push_back(work[i].clusters[k][head]);
-        }
-        found[{layer, head % data.kvHeads, i}].push_back(std::move(run));
-      }
+Status Calibrator::measureCosts(Prober &prober, size_t begin, size_t end,
+                                const Moves &moves,
+                                std::array<MeanLoss, 2> &costs) {
+  Plan plan = makeDense(prober.module());
+  double together[2] = {}; // of the text, and of its copy
+  for (size_t head : heads) {
+    size_t layer = head / data.kvHeads;
+    if (layer < begin || layer >= end)
+      continue;
+    const std::vector<HeadError> &candidates = moves.errors[head];
+    size_t near = chooseNear(candidates, moves.work, head);
+    plan.layers[layer][head % data.kvHeads] = moves.candidates[near];
+    for (size_t k = 0; k < moves.checkpoints.size(); ++k)
+      together[k + 1 == moves.checkpoints.size()] += candidates[near].moved[k];
   }
-  std::lock_guard<std::mutex> lock(mutex);
-  done += found.size();
-  progress->advance(found.size());
-  data.runs.merge(found);
+  ProbeRun probe;
+  GIST_TRY(prober.run(plan, moves.tokens, moves.checkpoints, probe));
+  size_t half = moves.tokens.size() / 2;
+  MeanLoss lost[2];
+  // Nothing predicts the first token.
+  for (size_t t = 1; t < moves.tokens.size(); ++t) {
+    auto change = static_cast<double>(probe.losses[t] - moves.dense[t]);
+    lost[t >= half].add({change, divergenceOf(change), 1});
+  }
+  for (size_t i = 0; i < 2; ++i)
+    if (together[i] > 0)
+      costs[i] = {lost[i].mean * lost[i].tokens / together[i],
+                  lost[i].divergence * lost[i].tokens / together[i], 1};
   return {};
 }
 
@@ -468,10 +434,74 @@ Status Calibrator::measureLayers() {
     return {};
   }
   data.runs.clear();
-  std::vector<HeadErrors::Found> errors;
-  GIST_TRY(measureErrors(errors));
-  return pool.forEach(data.layers, [&](Prober &prober, size_t layer) {
-    return measureLayer(prober, layer, errors);
+  // What is lost is known relative to the model as it is, which is not read at
+  // this length.
+  for (CalibrationText &text : data.texts)
+    text.dense.assign(checkpoints.size(), 0);
+  // Runs may be shorter than the sequences in which results move: what a move
+  // costs does not depend on the length. Their windows are small, so that
+  // results move by more than what rounding changes.
+  int64_t tokens = options.runTokens != 0 ? options.runTokens : data.tokens;
+  std::vector<HeadChoice> windows;
+  for (int64_t window = data.block; windows.empty() || window <= tokens / 8;
+       window *= 2)
+    windows.push_back({.kind = HeadKind::Window,
+                       .window = window,
+                       .sinks = std::min<int64_t>(4, data.block)});
+  std::vector<Moves> longs, shorts;
+  double seconds = 0; // of a run
+  for (size_t text = 0; text < sequences.size(); ++text) {
+    longs.push_back({sequences[text], data.candidates, checkpoints});
+    GIST_TRY(measureMoves(longs.back()));
+    shorts.push_back(
+        {repeatHalf(sequences[text], 0, static_cast<size_t>(tokens)), windows,
+         makeCheckpoints(tokens)});
+    GIST_TRY(measureMoves(shorts.back()));
+    ProbeRun probe;
+    Prober &prober = pool.first();
+    double before = limit.taken();
+    GIST_TRY(prober.run(makeDense(prober.module()), shorts.back().tokens,
+                        shorts.back().checkpoints, probe));
+    seconds += limit.taken() - before;
+    shorts.back().dense = std::move(probe.losses);
+  }
+  // Where there is no time for a run of each layer, neighbours share one.
+  size_t together = 1;
+  constexpr double kPlanned = 1.2;
+  while (together < data.layers &&
+         kPlanned * seconds * static_cast<double>(data.layers) >
+             limit.left() * static_cast<double>(together))
+    ++together;
+  size_t groups = (data.layers + together - 1) / together;
+  return pool.forEach(groups, [&](Prober &prober, size_t group) {
+    size_t begin = group * together, end = begin + together;
+    std::map<Calibration::Key, std::vector<HeadRun>> found;
+    for (size_t text = 0; text < sequences.size(); ++text) {
+      std::array<MeanLoss, 2> costs;
+      GIST_TRY(measureCosts(prober, begin, end, shorts[text], costs));
+      for (size_t head : heads) {
+        size_t layer = head / data.kvHeads;
+        if (layer < begin || layer >= end)
+          continue;
+        for (size_t i = 0; i < data.candidates.size(); ++i) {
+          HeadRun run;
+          for (size_t k = 0; k < checkpoints.size(); ++k) {
+            const MeanLoss &cost = costs[k + 1 == checkpoints.size()];
+            double moved = longs[text].errors[head][i].moved[k];
+            run.losses.push_back(cost.mean * moved);
+            run.divergences.push_back(cost.divergence * moved);
+            run.work.push_back(longs[text].work[i].work[k][head]);
+            run.clusters.push_back(longs[text].work[i].clusters[k][head]);
+          }
+          found[{layer, head % data.kvHeads, i}].push_back(std::move(run));
+        }
+      }
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    done += found.size();
+    progress->advance(found.size());
+    data.runs.merge(found);
+    return Status();
   });
 }
 
@@ -482,7 +512,7 @@ Status Calibrator::run() {
   GIST_TRY(prepare());
   pool.stopAt(limit);
   GIST_TRY(measureSelections());
-  Status status = measureDense();
+  Status status = options.isByLayer ? Status() : measureDense();
   if (!status.ok() && limit.hasStopped() && !limit.isInterrupted())
     return Status::error(
         Code::BadArgument,

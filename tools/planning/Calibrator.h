@@ -47,6 +47,7 @@ struct CalibratorOptions {
   /// where single heads take hours. The module has the entry `observe`, and
   /// candidates are windows and clusters.
   bool isByLayer = false;
+  int64_t runTokens = 0; ///< of a sequence of these runs; 0: as the others
   bool wantsSelections = true; ///< false: the module is known to show no rows
 };
 
@@ -73,16 +74,23 @@ private:
   Status measureSelections();
   Status measureHead(Prober &prober, size_t head, size_t candidate);
   Status measureAll();
-  /// By text: how far the results of heads move.
-  Status measureErrors(std::vector<HeadErrors::Found> &errors);
-  /// What all heads of a layer lose together, each with the candidate of least
-  /// work that moves its result little, shared out to all candidates.
-  Status measureLayer(Prober &prober, size_t layer,
-                      const std::vector<HeadErrors::Found> &errors);
+  /// A sequence, and what heads move and do in it.
+  struct Moves {
+    std::vector<int32_t> tokens;
+    std::vector<HeadChoice> candidates;
+    std::vector<int64_t> checkpoints;
+    HeadErrors::Found errors = {};
+    std::vector<ProbeRun> work = {}; ///< of all heads with each candidate
+    std::vector<float> dense = {};   ///< losses of each token
+  };
+  Status measureMoves(Moves &moves);
+  Status countWork(Moves &moves);
+  /// What all heads of some layers lose together, each with the candidate of
+  /// least work that moves its result little, for each unit that results move:
+  /// in text, and in its copy.
+  Status measureCosts(Prober &prober, size_t begin, size_t end,
+                      const Moves &moves, std::array<MeanLoss, 2> &costs);
   Status measureLayers();
-  /// Of every head with every candidate, by candidate.
-  Status countWork(const HeadErrors::Found &errors,
-                   std::vector<ProbeRun> &runs);
   /// Runs a text with a plan that changes this head.
   Status measure(Prober &prober, const Plan &plan, size_t text, size_t head,
                  HeadRun &run);

@@ -98,34 +98,39 @@ static double growth(double share) {
 /// one factor.
 Status PlanSearch::correct() {
   size_t count = terms.terms().size();
-  std::vector<double> scale(count, 1), budgets(count);
+  // Places lose more together than alone. Where there is time for few plans,
+  // the first of them should keep the quality.
+  auto most = static_cast<double>(expectTrials());
+  bool areFew = limit.left() < most * denseSeconds;
+  constexpr double kTogether = 4, kAim = 0.9;
+  std::vector<double> scale(count, areFew ? kTogether : 1), budgets(count);
+  double factor = areFew ? kAim : 1;
   auto choose = [&](double factor) {
     for (size_t k = 0; k < count; ++k)
       budgets[k] = factor * limitOf(k) / scale[k];
     return this->choose(budgets);
   };
   Trial trial;
-  // Places lose more together than alone. Where there is time for few plans,
-  // the first of them should keep the quality.
-  auto most = static_cast<double>(expectTrials());
-  double factor = limit.left() < most * denseSeconds ? 0.25 : 1;
   for (int round = 0; round < options.corrections; ++round) {
     GIST_TRY(measure(choose(factor), trial));
     for (size_t k = 0; k < count; ++k) {
       double predicted = predict(trial.choice, k);
       // Skips terms that hardly matter, whose ratio is noise, and terms that
       // were not measured.
-      if (predicted < 0.1 * limitOf(k) || trial.measured.terms[k].parts.empty())
+      if (predicted < 0.1 * budgets[k] || trial.measured.terms[k].parts.empty())
         continue;
       double lost = terms.boundOfOthers(trial.measured, k, options.confidence),
              ratio = std::clamp(lost / predicted, 0.1, 10.0);
       // Where the term lost too much, the whole way: another term's budget may
-      // bind, and half a step would then choose the same plan again. Else half
-      // of the way, as logarithms go: a full step would swing about.
+      // bind, and half a step would then choose the same plan again. So too
+      // where there are few steps. Else half of the way, as logarithms go: a
+      // full step would swing about.
       scale[k] = lost > limitOf(k) ? std::max(scale[k], ratio)
+                 : areFew          ? ratio
                                    : std::sqrt(scale[k] * ratio);
     }
-    factor *= growth(trial.share);
+    if (!areFew)
+      factor *= growth(trial.share);
   }
   // A factor that holds and one that does not, then the middle of them.
   double low = 0, high = 0, failed = 0;
