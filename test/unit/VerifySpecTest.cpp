@@ -172,9 +172,9 @@ static const BrokenRule kRules[] = {
      "f32"},
     {"ObservationKind",
      [](ModuleSpec &s) {
-       s.entries[0].observations = {{static_cast<ObservationKind>(4), 0}};
+       s.entries[0].observations = {{static_cast<ObservationKind>(6), 0}};
      },
-     "entry 'prefill': observation 0: unknown kind 4"},
+     "entry 'prefill': observation 0: unknown kind 6"},
     {"ObservationLayer",
      [](ModuleSpec &s) {
        s.entries[0].observations = {{ObservationKind::Keys, -2}};
