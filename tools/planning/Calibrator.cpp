@@ -53,6 +53,12 @@ Status Calibrator::prepare() {
                          " is not a multiple of two blocks of %" PRId64,
                          data.tokens, data.block);
   data.candidates = options.candidates;
+  for (const HeadChoice &choice : data.candidates)
+    if (options.isByLayer && choice.kind != HeadKind::Window &&
+        choice.kind != HeadKind::Clusters)
+      return Status::error(Code::BadArgument,
+                           "a candidate is %s; expected windows and clusters",
+                           printHead(choice).c_str());
   auto half = static_cast<size_t>(data.tokens / 2);
   for (const std::string &path : options.texts) {
     std::vector<int32_t> tokens;
