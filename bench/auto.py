@@ -59,9 +59,17 @@ def main():
     parser.add_argument("--job", action="append", required=True, metavar="PROMPT+ANSWER")
     parser.add_argument("--quality", type=float, action="append")
     parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--text", action="append", default=[], help="for gist-plan auto, as the next three")
+    parser.add_argument("--held-out", action="append", default=[])
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--device")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    more = ["--threads", str(options.threads)] if options.threads else []
+    more += ["--device", options.device] if options.device else []
+    more += [word for text in options.text for word in ("--text", text)]
+    more += [word for text in options.held_out for word in ("--held-out", text)]
     rows = []
     for model in options.model:
         title, path = model.split("=", 1)
@@ -76,7 +84,7 @@ def main():
                     prompt, answer = job.split("+")
                     said = subprocess.run(
                         [options.gist_plan, "auto", path, "--prompt", prompt, "--answer", answer,
-                         "--quality", str(quality), "--seconds", str(options.seconds), "-o", folder],
+                         "--quality", str(quality), "--seconds", str(options.seconds), "-o", folder, *more],
                         stdout=subprocess.PIPE, text=True, check=True).stdout
                     # Written at the end, so that a run which was stopped goes on.
                     log.write_text(f"{time.monotonic() - start}\n{said}")

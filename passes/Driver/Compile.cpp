@@ -233,7 +233,7 @@ Status Compilation::openHead() {
     bool isFine = 8 * info.blockBytes > kLeastBits * info.blockLength;
     if (!isFine || input.getSize() % formatInfo(roundedFormat(8)).blockLength)
       continue;
-    plan.linears.layers.resize(plan.depths.layers.size());
+    plan.linears.layers.resize(model.config.numLayers);
     plan.linears.head.bits = 8;
   }
   return {};
@@ -250,9 +250,11 @@ Status Compilation::writePlan() {
   if (options.triesDepths()) {
     plan.depths = makeOpenDepths(model.config.numLayers);
     plan.depths.hasBulk = model.isDecoder;
-    plan.heads.layers.resize(plan.depths.layers.size());
-    GIST_TRY(openHead());
   }
+  if (options.triesBits())
+    GIST_TRY(openHead());
+  if (options.triesDepths() || options.triesBits())
+    plan.heads.layers.resize(model.config.numLayers);
   // A graph is not asked: -gist-cluster-cache reports the op that has no cache.
   bool needsCache =
       !plan.isOfSelections &&
@@ -584,7 +586,7 @@ Status Compilation::run() {
 
   // The plan is read before the import, because it decides whether a decoder
   // has a cache.
-  if (!options.plan.empty() && !options.triesHeads() && !options.triesDepths())
+  if (!options.plan.empty() && !options.isTrial())
     GIST_TRY(readPlanFile(options.plan, plan));
   progress.begin("import");
   // The kind of plan decides how the model is imported.

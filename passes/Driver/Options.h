@@ -9,12 +9,15 @@
 #define GIST_PASSES_DRIVER_OPTIONS_H
 
 #include "passes/Plan/File/DepthPlan.h"
+#include "passes/Plan/File/LinearPlan.h"
 #include "passes/Plan/File/Plan.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gist::compile {
@@ -115,18 +118,32 @@ struct Options {
         std::find(targets.begin(), targets.end(), "cpu") != targets.end();
     return targets.size() + (hasCpu && !cpus.empty() ? cpus.size() - 1 : 0);
   }
+  /// What is tried in the module, which is not for one plan: `plan` is then one
+  /// of these names, or several that '+' joins.
+  bool triesHeads() const { return tries(kCalibrationPlan); }
+  bool triesDepths() const { return tries(kDepthsPlan); }
+  bool triesBits() const { return tries(kBitsPlan); }
+  bool isTrial() const { return triesHeads() || triesDepths() || triesBits(); }
   /// True for a graph in MLIR, false for a model.
-  /// The module is one in which plans are tried, and not for one plan.
-  bool triesHeads() const {
-    return plan == kCalibrationPlan || plan == kTrialPlan;
-  }
-  bool triesDepths() const { return plan == kDepthsPlan || plan == kTrialPlan; }
   bool isGraph() const {
     return std::filesystem::path(model).extension() == ".mlir";
   }
   /// True for a code object from an earlier compilation.
   bool isCodeObject() const {
     return std::filesystem::path(model).extension() == ".hsaco";
+  }
+
+private:
+  /// False where a part of `plan` is another name: it is then a file.
+  bool tries(std::string_view what) const {
+    bool isFound = false;
+    for (auto part : std::views::split(plan, '+')) {
+      std::string_view name(part.begin(), part.end());
+      if (name != kCalibrationPlan && name != kDepthsPlan && name != kBitsPlan)
+        return false;
+      isFound |= name == what;
+    }
+    return isFound;
   }
 };
 

@@ -236,8 +236,9 @@ static void addModelOptions(CLI::App &app, Options &options) {
             "Numbers that keys and values are kept in: f16 (default), f32");
   app.add_option("--plan", options.plan,
                  "Plan of where the model does less work: a file (JSON), or "
-                 "calibration, depths or trial (both), which make a module for "
-                 "gist-plan to try plans in; default: no plan")
+                 "what gist-plan is to try in the module: calibration (of "
+                 "heads), depths, bits (of the output weight), joined by '+'; "
+                 "default: no plan")
       ->type_name("FILE");
   app.add_flag("--follow-plan", options.followPlan,
                "Do what the plan says also where the model is faster without "
@@ -481,7 +482,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.countParts() > 1 && options.triesHeads())
     refuse("--plan=" + options.plan + " is measured on one rank: leave " +
            std::string(split) + " out");
-  if (options.triesDepths() && !options.observe)
+  if ((options.triesDepths() || options.triesBits()) && !options.observe)
     refuse("--plan=" + options.plan +
            " makes a module for fitting: add --observe");
   if (options.rankSums && options.ranks == 1)

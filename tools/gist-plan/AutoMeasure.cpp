@@ -84,7 +84,7 @@ Status AutoPlan::measureTimes() {
   isWorthHeads = whole / (whole - keys) > kLeastGain;
   isWorthDepths = whole / (whole - less) > kLeastGain;
   isWorthBits = whole / (whole - fewer) > kLeastGain;
-  gain = whole / (whole - keys - less - fewer);
+  gain = whole / (whole - keys - (triesDepths() ? less : 0) - fewer);
   std::fprintf(
       stderr,
       "a prompt of %" PRId64 " tokens takes %.3g s, of which attention is "
@@ -102,8 +102,9 @@ Status AutoPlan::measureTimes() {
     std::fprintf(stderr, ", an output weight in 4 bits %.2f times",
                  whole / (whole - fewer));
   std::fputc('\n', stderr);
+  isWorthDepths &= triesDepths();
   if (isWorthDepths)
-    GIST_TRY(checkDepths());
+    checkDepths();
   rates.rates.rest = whole - (isWorthHeads ? ofKeys : 0) -
                      (isWorthDepths ? dense.promptProducts : 0) -
                      (isWorthBits ? ofHead : 0);
@@ -115,42 +116,21 @@ Status AutoPlan::measureTimes() {
   return {};
 }
 
-Status AutoPlan::checkDepths() {
-  if (options.choices == Choices::Depths)
-    return {};
-  // Least squares are good with several rows for each number that a map reads.
-  constexpr double kRows = 8;
-  auto reads = static_cast<double>(
-      pool.first().model().module->spec().model.embeddingSize);
-  for (size_t i = 0; i < depthModel.countLayers(); ++i)
-    reads = std::max(
-        reads, static_cast<double>(depthModel.outputWeight(i).cols()) / 2);
-  double fitted = kRows * reads, there = 0;
-  for (const std::string &path : options.texts) {
-    std::vector<int32_t> tokens;
-    GIST_TRY(readTokens(pool.first(), path, tokens));
-    // The other half is to search with.
-    there += static_cast<double>(tokens.size()) / 2;
-  }
+void AutoPlan::checkDepths() {
+  if (options.choices == Choices::Depths || options.seconds <= 0)
+    return;
   // A layer that is all kinds at once takes about twice as long, and a token to
   // fit with twice that.
   double kinds = 1.5 * static_cast<double>(depthModel.countLayers()),
-         tokens = 2 * kinds * (kLeastPrompt + 2 * kJudged) + 4 * fitted,
+         tokens =
+             2 * kinds * (kLeastPrompt + 2 * kJudged) + 4 * fitTokensWanted,
          least = secondsFor((1 - kForSearch) * (1 - shareOfHeads()));
-  if (fitted > there)
-    std::fprintf(stderr,
-                 "plans of depths need texts of %.0f tokens or more, and there "
-                 "are %.0f; they are not searched: --text names more\n",
-                 2 * fitted, 2 * there);
-  else if (options.seconds > 0 && tokens * secondsOfToken > least)
+  isWorthDepths = tokens * secondsOfToken <= least;
+  if (!isWorthDepths)
     std::fprintf(stderr,
                  "plans of depths need more time than --seconds %g leaves; "
                  "they are not searched\n",
                  options.seconds);
-  else
-    return {};
-  isWorthDepths = false;
-  return {};
 }
 
 double AutoPlan::secondsOfComparison() const {
@@ -163,7 +143,9 @@ double AutoPlan::secondsOfComparison() const {
 
 double AutoPlan::secondsOfEnd() const {
   // The model as it is and two plans, if the first does not keep the quality.
-  double tokens = 3 * static_cast<double>(heldOut.countTokens());
+  // Each token is predicted, which takes longer than to read it.
+  constexpr double kPredicted = 1.5;
+  double tokens = 3 * kPredicted * static_cast<double>(heldOut.countTokens());
   // On a slow machine the plan is worth more than its comparison.
   return std::min(secondsOfComparison() + tokens * secondsOfToken,
                   0.45 * std::max(limit.left(), 0.0));
@@ -213,9 +195,8 @@ Status AutoPlan::measureHeads(double share) {
   // The longer sequence is shown and read once, the shorter one is read once
   // for each layer.
   auto fits = [&](int64_t tokens) {
-    // A layer that is all kinds at once takes about twice as long.
     constexpr double kShown = 3;
-    const double kPlanned = triesAll() ? 2.5 : 1.4;
+    const double kPlanned = triesDepths() ? 2.5 : 1.4;
     auto timeOf = [&](int64_t read) {
       return kPlanned * estimateJob(rates, products, shape(), {read, 0}).prompt;
     };
@@ -324,7 +305,8 @@ Status AutoPlan::measureBits() {
       {options.seconds > 0 ? std::clamp(fits, kFewest, kMost) : kMost, kWindow,
        /*wantsQuestions=*/false, 3},
       tokens));
-  GIST_TRY(depthModel.followNone());
+  if (triesDepths())
+    GIST_TRY(depthModel.followNone());
   return bits->measure(tokens, file("bases.safetensors"));
 }
 

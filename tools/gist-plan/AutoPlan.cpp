@@ -65,8 +65,10 @@ Status AutoPlan::search() {
       break;
     std::fprintf(stderr,
                  "these texts lose more; trying a plan that takes %.3f "
-                 "of the time and spent %.2f of what is allowed\n",
-                 found.work, found.share);
+                 "of the %s and spent %.2f of what is allowed\n",
+                 found.work,
+                 options.least == Objective::Time ? "time" : "cache",
+                 found.share);
     GIST_TRY(certifyPlan(menu));
   }
   return {};
@@ -208,7 +210,9 @@ void AutoPlan::printEnd() const {
 
 Status AutoPlan::run() {
   GIST_TRY(prepare());
-  GIST_TRY(compileModules());
+  GIST_TRY(compileDense());
+  GIST_TRY(countTexts());
+  GIST_TRY(compileTrial());
   GIST_TRY(openTrial());
   GIST_TRY(measureTimes());
   if (!isWorthSearch()) {

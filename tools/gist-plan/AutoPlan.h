@@ -68,7 +68,10 @@ private:
   /// Pieces of all texts in turn: one short sequence then has something of
   /// each.
   static std::string mixTexts(const std::vector<std::string> &texts);
-  Status compileModules();
+  Status compileDense();
+  /// Leaves depths out where there is no text to fit maps with.
+  Status countTexts();
+  Status compileTrial();
   Status openTrial();
   /// What parts of the model take, and what plans could save at most.
   Status measureTimes();
@@ -83,9 +86,8 @@ private:
                             : ofHeads / (ofHeads + ofDepths);
   }
   /// Leaves depths out where there is no time to measure tails and one kind of
-  /// each layer, or no text to fit maps with: their time is better spent on
-  /// heads.
-  Status checkDepths();
+  /// each layer: it is better spent on heads.
+  void checkDepths();
   /// What each head loses, in this share of the time that is left.
   Status measureHeads(double share);
   Status findLongest(int64_t &tokens);
@@ -141,8 +143,11 @@ private:
     return options.choices == Choices::All &&
            options.least == Objective::Time && options.device == kCpuDevice;
   }
-  /// Whether one module tries all kinds of plans.
-  bool triesAll() const { return hasHeads() && (hasDepths() || hasBits()); }
+  /// Whether the module tries depths. A layer that is of all kinds at once
+  /// takes twice as long.
+  bool triesDepths() const {
+    return hasDepths() && (fitTokensThere >= fitTokensWanted || !hasHeads());
+  }
   /// Plans for less are not searched.
   bool isWorthSearch() const {
     constexpr double kLeastGain = 1.03;
@@ -199,6 +204,7 @@ private:
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
   double products = 0; ///< multiply-adds of a prompt's token
+  double fitTokensWanted = 0, fitTokensThere = 0;
   ModelSource source;
   ProbePool pool;
   DepthModel depthModel;

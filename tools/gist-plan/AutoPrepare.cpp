@@ -148,7 +148,7 @@ Status AutoPlan::prepare() {
   return writeMixed();
 }
 
-Status AutoPlan::compileModules() {
+Status AutoPlan::compileDense() {
   begin("compiling the model as it is, and to try plans in");
   // gist-compile writes a module whole or not at all, so that a file that is
   // there is a good one.
@@ -156,12 +156,51 @@ Status AutoPlan::compileModules() {
   if (!fs::is_regular_file(file(kDenseModule)))
     GIST_TRY(compileModel(sides(), file(kDenseModule), {}));
   compileSeconds = limit.taken() - before;
+  return {};
+}
+
+Status AutoPlan::countTexts() {
+  if (!hasDepths())
+    return {};
+  run::Runner model;
+  GIST_TRY(model.openWithTokenizer(moduleOf(kDenseModule)));
+  int64_t width = model.module->spec().model.embeddingSize, neurons = 4 * width;
+  GIST_TRY(source.config()
+               .read({{"intermediate_size", "ffn_dim", "n_inner"},
+                      "feed_forward_length"},
+                     neurons)
+               .in(options.model));
+  // Least squares are good with several rows for each number that a map reads.
+  constexpr double kRows = 8;
+  fitTokensWanted = kRows * static_cast<double>(std::max(width, neurons / 2));
+  for (const std::string &path : options.texts) {
+    std::string text;
+    std::vector<int32_t> tokens;
+    GIST_TRY(run::readText(path, text));
+    model.tokenizer.encode(text, tokens);
+    // The other half is to search with.
+    fitTokensThere += static_cast<double>(tokens.size()) / 2;
+  }
+  if (!triesDepths())
+    std::fprintf(stderr,
+                 "plans of depths need texts of %.0f tokens or more, and there "
+                 "are %.0f; they are not searched: --text names more\n",
+                 2 * fitTokensWanted, 2 * fitTokensThere);
+  return {};
+}
+
+Status AutoPlan::compileTrial() {
   if (fs::is_regular_file(file(kTrialModule)))
     return {};
-  const char *plan = triesAll()   ? kTrialPlan
-                     : hasHeads() ? kCalibrationPlan
-                                  : kDepthsPlan;
-  std::vector<std::string> words = {std::string("--plan=") + plan, "--observe"};
+  std::string what;
+  auto add = [&](bool isTried, const char *name) {
+    if (isTried)
+      what += (what.empty() ? "" : "+") + std::string(name);
+  };
+  add(hasHeads(), kCalibrationPlan);
+  add(triesDepths(), kDepthsPlan);
+  add(hasBits(), kBitsPlan);
+  std::vector<std::string> words = {"--plan=" + what, "--observe"};
   if (hasHeads())
     words.push_back("--plan-block=" + std::to_string(block()));
   return compileModel(sides(), file(kTrialModule), words);
@@ -175,7 +214,6 @@ Status AutoPlan::openTrial() {
                          "%s; gist-plan auto finds plans for decoders, and "
                          "'gist-plan solve-encoder' for encoders",
                          opened.text.c_str());
-  if (!triesAll() && !hasDepths())
-    return {};
-  return depthModel.open(*pool.first().model().session, source);
+  return triesDepths() ? depthModel.open(*pool.first().model().session, source)
+                       : Status();
 }

@@ -14,6 +14,15 @@
 #include <thread>
 #include <vector>
 
+/// A function that is compiled for several CPUs, of which the best is called:
+/// Eigen has the instructions that it is compiled for.
+#ifdef __x86_64__
+#define GIST_BEST_INSTRUCTIONS                                                 \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define GIST_BEST_INSTRUCTIONS
+#endif
+
 namespace gist::plan {
 
 /// Calls `body` for every number below `count`, on all cores.

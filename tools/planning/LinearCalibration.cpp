@@ -325,7 +325,18 @@ void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
   Matrix x = getHeadRows(weight.columns);
   x.conservativeResize(std::min(x.rows(), options.probeTokens),
                        Eigen::NoChange);
-  Matrix reference = x * exact.transpose(), other = x * rounded.transpose();
+  Matrix reference(x.rows(), weight.rows), other(x.rows(), weight.rows);
+  constexpr Eigen::Index kSlice = 4096;
+  forEachOnAllCores(
+      static_cast<size_t>((weight.rows + kSlice - 1) / kSlice),
+      [&](size_t slice) {
+        Eigen::Index first = static_cast<Eigen::Index>(slice) * kSlice,
+                     count = std::min(kSlice, weight.rows - first);
+        reference.middleCols(first, count).noalias() =
+            x * exact.middleRows(first, count).transpose();
+        other.middleCols(first, count).noalias() =
+            x * rounded.middleRows(first, count).transpose();
+      });
   auto span = [](const Matrix &matrix) {
     return std::span<const float>(matrix.data(),
                                   static_cast<size_t>(matrix.size()));

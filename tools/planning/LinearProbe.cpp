@@ -9,17 +9,19 @@
 
 #include "passes/Import/Files/BlockFormats.h"
 #include "runtime/format/PackedLayout.h"
+#include "tools/planning/AllCores.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace gist;
 using namespace gist::plan;
 
 double plan::meanDivergence(std::span<const float> reference,
                             std::span<const float> other, size_t columns) {
-  double total = 0;
   size_t rows = reference.size() / columns;
+  std::vector<double> lost(rows);
   auto logSum = [&](std::span<const float> logits, double &largest) {
     largest = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
@@ -27,17 +29,18 @@ double plan::meanDivergence(std::span<const float> reference,
       sum += std::exp(logit - largest);
     return std::log(sum) + largest;
   };
-  for (size_t row = 0; row < rows; ++row) {
+  forEachOnAllCores(rows, [&](size_t row) {
     std::span<const float> a = reference.subspan(row * columns, columns);
     std::span<const float> b = other.subspan(row * columns, columns);
     double unused = 0;
     double sumA = logSum(a, unused), sumB = logSum(b, unused);
     for (size_t i = 0; i < columns; ++i) {
       double p = std::exp(a[i] - sumA);
-      total += p * ((a[i] - sumA) - (b[i] - sumB));
+      lost[row] += p * ((a[i] - sumA) - (b[i] - sumB));
     }
-  }
-  return total / static_cast<double>(rows);
+  });
+  return std::accumulate(lost.begin(), lost.end(), 0.0) /
+         static_cast<double>(rows);
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,7 @@
 #include "tools/planning/LinearRounding.h"
 
 #include "tools/planning/AllCores.h"
+#include "tools/planning/RowProducts.h"
 
 #include <Eigen/Cholesky>
 
@@ -64,6 +65,23 @@ Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
   return {};
 }
 
+/// What a block loses where its levels are `scale` apart from `minimum` on.
+GIST_BEST_INSTRUCTIONS
+static float rangeError(const float *values, const float *importance,
+                        float scale, float minimum, float top) {
+  float inverse = scale == 0 ? 0 : 1 / scale, errors[kBlock];
+  for (Eigen::Index j = 0; j < kBlock; ++j) {
+    float level = __builtin_nearbyintf((values[j] - minimum) * inverse);
+    level = level < 0 ? 0 : level > top ? top : level;
+    float error = values[j] - (level * scale + minimum);
+    errors[j] = error * error * importance[j];
+  }
+  float sum = 0;
+  for (float error : errors)
+    sum += error;
+  return sum;
+}
+
 namespace {
 /// Rounds one row at a time; rows do not depend on one another.
 class RowRounder {
@@ -103,37 +121,24 @@ private:
   LevelRange chooseRange(const Eigen::Ref<const Eigen::RowVectorXf> &values,
                          Eigen::Index first) const {
     float low = values.minCoeff(), high = values.maxCoeff();
+    auto top = static_cast<float>((1 << bits) - 1);
     LevelRange best = levelRange(low, high, bits);
-    double least = INFINITY;
+    float least = INFINITY;
     for (int lower = 0; lower <= kSteps; ++lower)
       for (int upper = 0; upper <= kSteps; ++upper) {
         float cut = (high - low) * kStep;
         LevelRange range =
             levelRange(low + cut * static_cast<float>(lower),
                        high - cut * static_cast<float>(upper), bits);
-        double error = getError(values, first, range);
+        float error = rangeError(values.data(), importance.data() + first,
+                                 halfToFloat(range.scale),
+                                 halfToFloat(range.minimum), top);
         if (error < least) {
           least = error;
           best = range;
         }
       }
     return best;
-  }
-
-  double getError(const Eigen::Ref<const Eigen::RowVectorXf> &values,
-                  Eigen::Index first, LevelRange range) const {
-    float scale = halfToFloat(range.scale);
-    float minimum = halfToFloat(range.minimum);
-    auto top = static_cast<float>((1 << bits) - 1);
-    float inverse = scale == 0 ? 0 : 1 / scale;
-    double sum = 0;
-    for (Eigen::Index j = 0; j < kBlock; ++j) {
-      float level = std::nearbyint((values[j] - minimum) * inverse);
-      level = std::clamp(level, 0.0f, top);
-      float error = values[j] - (level * scale + minimum);
-      sum += static_cast<double>(error * error * importance[first + j]);
-    }
-    return sum;
   }
 
   static constexpr int kSteps = 4;
@@ -188,12 +193,23 @@ std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
 /// that `sums` was taken of.
 double plan::outputError(const Matrix &weight, const Matrix &rounded,
                          const Eigen::MatrixXd &sums) {
-  Eigen::MatrixXd all = sums.selfadjointView<Eigen::Lower>();
-  Eigen::MatrixXf whole = all.cast<float>();
-  Matrix error = weight - rounded;
-  Matrix image = error * whole;
-  return static_cast<double>(
-      (image.array() * error.array()).cast<double>().sum());
+  Eigen::Index size = weight.cols();
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(size, size);
+  // tr(E S E^T) is the sum over E^T E times S, number by number. In pieces, so
+  // that f32 sums stay short.
+  constexpr Eigen::Index kPiece = 4096;
+  for (Eigen::Index first = 0; first < weight.rows(); first += kPiece) {
+    Eigen::Index count = std::min(kPiece, weight.rows() - first);
+    Matrix error =
+        weight.middleRows(first, count) - rounded.middleRows(first, count);
+    Matrix products = Matrix::Zero(size, size);
+    RowProduct product{&error, &error, &products, /*isLower=*/true};
+    addProducts({&product, 1});
+    all += products.cast<double>();
+  }
+  Eigen::MatrixXd both = all.cwiseProduct(sums);
+  both.triangularView<Eigen::StrictlyUpper>().setZero();
+  return 2 * both.sum() - both.diagonal().sum();
 }
 
 Matrix plan::expand(const std::vector<uint8_t> &blocks, WeightFormat format,

@@ -161,7 +161,8 @@ static Status measureHeads(Prober &trial, Tokens tokens, double restOfPrompt,
     Plan plan = planOf(run.head, module);
     ProbeRun probe;
     int64_t end[] = {count};
-    // What heads do is counted in a run of its own.
+    // What heads do is counted in a run of its own, which is the first to read
+    // with this plan.
     GIST_TRY(trial.run(plan, tokens, end, probe, tokens.size()));
     HeadWork work;
     double rows = 0;
@@ -174,7 +175,7 @@ static Status measureHeads(Prober &trial, Tokens tokens, double restOfPrompt,
     }
     trial.model().session->readWhole(true);
     PartSeconds prompt, token;
-    GIST_TRY(watch.prompt(tokens, 2, prompt));
+    GIST_TRY(watch.prompt(tokens, 1, prompt));
     GIST_TRY(watch.token(tokens.front(), token));
     *run.scores =
         rate(prompt.attention, countMultiplyAdds({.keys = work.keys}, shape));
@@ -204,8 +205,8 @@ Status plan::measureRates(run::Runner &model, Prober *trial, double products,
   Tokens first = tokens.first(std::min(kShort, tokens.size()));
   GIST_TRY(watch.prompt(first, 2, taken));
   double pace = taken.all() / static_cast<double>(first.size());
-  // Two prompts, and three plans, each counted once and timed twice.
-  double runs = trial ? 11 : 2;
+  // Two prompts, and three plans, each counted once and timed once.
+  double runs = trial ? 8 : 2;
   auto fits = static_cast<size_t>(seconds / std::max(pace, 1e-9) / runs);
   size_t most = std::bit_floor(std::max(4 * kShort, fits));
   Tokens prompt = tokens.first(std::min(most, tokens.size()));

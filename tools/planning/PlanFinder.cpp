@@ -81,6 +81,7 @@ Status PlanFinder::giveRoom(FoundPlan &found) {
 
 Status PlanFinder::take(const PlanSearch::Trial &trial, FoundPlan &found) {
   trier.keep(trial.choice);
+  taken = trial.choice;
   found.measured = trial.measured;
   found.work = search->relativeWork(trial);
   found.share = trial.share;
@@ -90,8 +91,20 @@ Status PlanFinder::take(const PlanSearch::Trial &trial, FoundPlan &found) {
 bool PlanFinder::retreat(FoundPlan &found) {
   // What other texts lose more is seldom less than this.
   constexpr double kLess = 0.6;
-  const PlanSearch::Trial *next = search->bestWithin(kLess * found.share);
-  return next && take(*next, found).ok() && giveRoom(found).ok();
+  PlanSearch::Trial next;
+  if (const PlanSearch::Trial *known =
+          search->bestWithin(kLess * found.share, found.work)) {
+    next = *known;
+  } else {
+    Progress bar("sequences", terms.countWindows());
+    if (!search->measureLess(bar, taken, kLess, next).ok())
+      return false;
+    double work = search->relativeWork(next);
+    if (work <= found.work || work >= 1)
+      return false;
+    bar.finish();
+  }
+  return take(next, found).ok() && giveRoom(found).ok();
 }
 
 Status PlanFinder::find(const SearchOptions &options, const JobTime &time,

@@ -42,8 +42,8 @@ public:
   Status find(const SearchOptions &options, const JobTime &time,
               FoundPlan &found);
 
-  /// Another plan of the last search, which spends clearly less of what is
-  /// allowed; false: there is none.
+  /// Another plan of the last search's menu, which loses clearly less; false:
+  /// there is none.
   bool retreat(FoundPlan &found);
 
   /// False: the limit ended the search.
@@ -62,6 +62,7 @@ private:
   Contract &terms;
   run::Limit &limit;
   std::unique_ptr<PlanSearch> search; ///< the last one
+  PlanChoice taken;                   ///< of it
   bool complete = false, isDenseKnown = false;
   double denseSeconds = 0; ///< of one measurement
 };

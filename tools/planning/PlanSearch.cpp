@@ -240,13 +240,24 @@ Status PlanSearch::tryMoves() {
   return {};
 }
 
-const PlanSearch::Trial *PlanSearch::bestWithin(double share) const {
+const PlanSearch::Trial *PlanSearch::bestWithin(double share,
+                                                double above) const {
   const Trial *best = nullptr;
   for (const auto &[choice, trial] : trials)
-    if (trial.share <= share && trial.work < workOf(none()) &&
-        (!best || trial.work < best->work))
+    if (trial.share <= share && relativeWork(trial) > above &&
+        relativeWork(trial) < 1 && (!best || trial.work < best->work))
       best = &trial;
   return best;
+}
+
+Status PlanSearch::measureLess(Progress &bar, const PlanChoice &than,
+                               double times, Trial &trial) {
+  progress = &bar;
+  std::vector<double> budgets(terms.terms().size());
+  for (size_t k = 0; k < budgets.size(); ++k)
+    // A budget of nothing would leave out what loses nothing, too.
+    budgets[k] = std::max(times * predict(than, k), 1e-9);
+  return measure(choose(budgets), trial);
 }
 
 Status PlanSearch::run(Progress &bar, const PlanChoice *start) {

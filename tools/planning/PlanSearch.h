@@ -83,8 +83,12 @@ public:
   /// there is nothing better.
   const Trial &best() const { return least; }
   /// The least work of the plans that spend at most this share of what is
-  /// allowed; null: there is none but the model as it is.
-  const Trial *bestWithin(double share) const;
+  /// allowed and do more work, relative to the model as it is, than `above`;
+  /// null: no plan was measured that does.
+  const Trial *bestWithin(double share, double above) const;
+  /// Measures a plan that should lose so many times what another one loses.
+  Status measureLess(Progress &progress, const PlanChoice &than, double times,
+                     Trial &trial);
   /// Whether a plan with less work than the model as it is was found.
   bool hasPlan() const { return least.choice != none(); }
   /// Relative to the model as it is.

@@ -15,13 +15,6 @@
 using namespace gist;
 using namespace gist::plan;
 
-#ifdef __x86_64__
-#define GIST_BEST_INSTRUCTIONS                                                 \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define GIST_BEST_INSTRUCTIONS
-#endif
-
 /// A tile of sums stays in registers: 12 of AVX2, 24 of NEON.
 static constexpr Eigen::Index kTileRows = 6, kTileColumns = 16;
 using Lanes = float __attribute__((vector_size(kTileColumns * sizeof(float))));

@@ -111,8 +111,6 @@ std::string gateName(int64_t layer);
 std::string gateName(const std::string &tailMap);
 /// The plan whose layers are all "any", and what `--plan` calls it.
 inline constexpr const char *kDepthsPlan = "depths";
-/// That plan and the one for calibration at once.
-inline constexpr const char *kTrialPlan = "trial";
 DepthPlan makeOpenDepths(int64_t layers);
 
 class DepthMaps {

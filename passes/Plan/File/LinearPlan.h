@@ -40,6 +40,10 @@
 
 namespace gist {
 
+/// The value of --plan that opens the output weight for fewer bits, in place of
+/// a file.
+inline constexpr const char *kBitsPlan = "bits";
+
 /// Linear layers of a layer by what they read, in the order of the graph.
 enum class LinearGroup { Qkv, O, GateUp, Down };
 inline constexpr size_t kNumLinearGroups = 4;
