@@ -76,7 +76,7 @@ def main():
         for job in options.job:
             for quality in options.quality or [1.01]:
                 folder = options.folder / f"{title}-{job}-{quality}".replace(" ", "-")
-                log = folder.with_suffix(".log")
+                log = folder.with_name(folder.name + ".log")
                 if not log.is_file():
                     options.folder.mkdir(parents=True, exist_ok=True)
                     print(f"== {title}, {job}, {quality}", file=sys.stderr)

@@ -48,11 +48,15 @@ Status AutoPlan::search() {
   PlanFinder finder(pool, menu, trier, terms, part);
   GIST_TRY(
       finder.find(options.search, JobTime(options.job, shape(), costs), found));
-  hasPlan = found.work < 1;
   wasEnough = finder.isComplete();
+  pool.stopAt(unlimited);
+  auto hasTime = [&] {
+    return options.seconds <= 0 || limit.left() > secondsOfComparison();
+  };
+  bool goesOn = !wasEnough && !limit.isInterrupted() && hasTime();
+  hasPlan = found.work < 1 || (goesOn && finder.retreat(found));
   if (!hasPlan)
     return {};
-  pool.stopAt(unlimited);
   GIST_TRY(menu.follow({}));
   GIST_TRY(heldOut.measureDense(pool));
   GIST_TRY(certifyPlan(menu));
@@ -60,8 +64,7 @@ Status AutoPlan::search() {
   // followed by one that spends less.
   constexpr int kMostRetreats = 3;
   for (int i = 0; i < kMostRetreats && !keepsQuality(); ++i) {
-    bool hasTime = options.seconds <= 0 || limit.left() > secondsOfComparison();
-    if (!hasTime || !finder.retreat(found))
+    if (!hasTime() || !finder.retreat(found))
       break;
     std::fprintf(stderr,
                  "these texts lose more; trying a plan that takes %.3f "

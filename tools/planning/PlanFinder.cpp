@@ -91,16 +91,28 @@ Status PlanFinder::take(const PlanSearch::Trial &trial, FoundPlan &found) {
 bool PlanFinder::retreat(FoundPlan &found) {
   // What other texts lose more is seldom less than this.
   constexpr double kLess = 0.6;
+  double work = found.work, times = kLess;
+  if (!search->hasPlan() && work >= 1) {
+    // A search that ended before it found a plan goes on from one that lost too
+    // much.
+    const PlanSearch::Trial *broken =
+        isDenseKnown ? search->leastBroken() : nullptr;
+    if (!broken)
+      return false;
+    taken = broken->choice;
+    work = search->relativeWork(*broken);
+    times /= broken->share;
+  }
   PlanSearch::Trial next;
   if (const PlanSearch::Trial *known =
-          search->bestWithin(kLess * found.share, found.work)) {
+          search->bestWithin(kLess * found.share, work)) {
     next = *known;
   } else {
     Progress bar("sequences", terms.countWindows());
-    if (!search->measureLess(bar, taken, kLess, next).ok())
+    if (!search->measureLess(bar, taken, times, next).ok())
       return false;
-    double work = search->relativeWork(next);
-    if (work <= found.work || work >= 1)
+    double needed = search->relativeWork(next);
+    if (needed <= work || needed >= 1)
       return false;
     bar.finish();
   }

@@ -42,8 +42,9 @@ public:
   Status find(const SearchOptions &options, const JobTime &time,
               FoundPlan &found);
 
-  /// Another plan of the last search's menu, which loses clearly less; false:
-  /// there is none.
+  /// Another plan of the last search's menu, which loses clearly less than
+  /// `found`, or than those that lost too much where the search has no plan;
+  /// false: there is none.
   bool retreat(FoundPlan &found);
 
   /// False: the limit ended the search.

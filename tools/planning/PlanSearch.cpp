@@ -250,6 +250,14 @@ const PlanSearch::Trial *PlanSearch::bestWithin(double share,
   return best;
 }
 
+const PlanSearch::Trial *PlanSearch::leastBroken() const {
+  const Trial *best = nullptr;
+  for (const auto &[choice, trial] : trials)
+    if (trial.share > 1 && (!best || trial.share < best->share))
+      best = &trial;
+  return best;
+}
+
 Status PlanSearch::measureLess(Progress &bar, const PlanChoice &than,
                                double times, Trial &trial) {
   progress = &bar;

@@ -86,6 +86,8 @@ public:
   /// allowed and do more work, relative to the model as it is, than `above`;
   /// null: no plan was measured that does.
   const Trial *bestWithin(double share, double above) const;
+  /// The plan that spends least of those that spend too much; null: none does.
+  const Trial *leastBroken() const;
   /// Measures a plan that should lose so many times what another one loses.
   Status measureLess(Progress &progress, const PlanChoice &than, double times,
                      Trial &trial);
