@@ -22,16 +22,19 @@ namespace fs = std::filesystem;
 /// The texts of this program have four thousand tokens of most tokenizers.
 int64_t AutoPlan::length() const {
   const int64_t kMost = 4096 - judged();
+  // Behind a text there is room for its copy.
+  int64_t room = hasCopies() ? options.context * 4 / 5 : options.context;
   int64_t longest = hasDepths() ? std::min({options.job.prompt, kMost,
                                             options.context - 2 * judged()})
-                                : std::min(options.context, kMost + judged());
+                                : std::min(room, kMost + judged());
   // A text that is too short for a sequence would not be judged by.
   longest = std::min(longest, shortestText - (isWorthDepths ? judged() : 0));
-  // A search measures fifty sequences and more.
-  constexpr double kSequences = 60;
+  // A third of the time is for a search, which reads each text for every plan.
+  constexpr double kPlans = 30;
+  double sequences = kPlans * static_cast<double>(options.texts.size());
   int64_t fits =
       options.seconds > 0 && secondsOfToken > 0
-          ? static_cast<int64_t>(options.seconds / secondsOfToken / kSequences)
+          ? static_cast<int64_t>(options.seconds / secondsOfToken / sequences)
           : longest;
   constexpr int64_t kFewest = 512;
   return std::clamp(fits, std::min(kFewest, longest), longest);
@@ -326,6 +329,7 @@ Status AutoPlan::splitOwnTexts() {
 Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
                               Contract &contract) {
   contract.answer = isWorthDepths ? judged() : 0;
+  contract.copied = hasCopies() ? std::min(judged(), tokens / 4) : 0;
   std::vector<std::string> paths = options.heldOut;
   if (!isHeldOut) {
     paths.clear();

@@ -53,8 +53,14 @@ Status AutoPlan::search() {
   auto hasTime = [&] {
     return options.seconds <= 0 || limit.left() > secondsOfComparison();
   };
-  bool goesOn = !wasEnough && !limit.isInterrupted() && hasTime();
-  hasPlan = found.work < 1 || (goesOn && finder.retreat(found));
+  constexpr int kMostRetreats = 3;
+  hasPlan = found.work < 1;
+  // What texts of the search refuse is not shown to others.
+  for (int i = 0; i < kMostRetreats && !hasPlan && !wasEnough; ++i) {
+    if (limit.isInterrupted() || !hasTime() || !finder.retreat(found))
+      break;
+    hasPlan = found.share <= 1;
+  }
   if (!hasPlan)
     return {};
   GIST_TRY(menu.follow({}));
@@ -62,7 +68,6 @@ Status AutoPlan::search() {
   GIST_TRY(certifyPlan(menu));
   // A plan that does not keep the quality on texts which it was not found on is
   // followed by one that spends less.
-  constexpr int kMostRetreats = 3;
   for (int i = 0; i < kMostRetreats && !keepsQuality(); ++i) {
     if (!hasTime() || !finder.retreat(found))
       break;

@@ -138,6 +138,9 @@ private:
            options.least == Objective::Time &&
            options.job.prompt >= kLeastPrompt;
   }
+  /// Sequences of long texts end with a copy of their first quarter, so that
+  /// perplexity and recall are known of one sequence.
+  bool hasCopies() const { return options.job.prompt >= kLeastPrompt; }
   /// The code of GPUs for blocks is slower than for 16 bits.
   bool hasBits() const {
     return options.choices == Choices::All &&

@@ -47,10 +47,10 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
     GIST_TRY(readTokens(pool.first(), texts[text], tokens));
     size_t before = list.size();
     for (int64_t length : lengths)
-      if (answer == 0)
+      if (answer == 0 && copied == 0)
         addTexts(text, tokens, length);
       else
-        addPrompts(text, tokens, length);
+        addWithCopy(text, tokens, length);
     if (list.size() == before)
       return Status::error(
           Code::BadArgument,
@@ -88,12 +88,14 @@ void Contract::addTexts(size_t text, std::span<const int32_t> tokens,
   }
 }
 
-void Contract::addPrompts(size_t text, std::span<const int32_t> tokens,
-                          int64_t length) {
-  auto prompt = static_cast<size_t>(length);
-  size_t taken = prompt + answer;
+void Contract::addWithCopy(size_t text, std::span<const int32_t> tokens,
+                           int64_t length) {
+  auto all = static_cast<size_t>(length);
+  // Without a prompt, all of the text counts.
+  size_t prompt = answer > 0 ? all : 0, judged = answer > 0 ? answer : all,
+         taken = prompt + judged;
   size_t fit =
-      std::min(tokens.size() / taken, countSequences(answer, tokensOfTerm));
+      std::min(tokens.size() / taken, countSequences(judged, tokensOfTerm));
   if (fit == 0)
     return;
   list.push_back({text, length, TermKind::Perplexity});
@@ -101,10 +103,12 @@ void Contract::addPrompts(size_t text, std::span<const int32_t> tokens,
   for (size_t i = 0; i < fit; ++i) {
     std::span<const int32_t> piece = tokens.subspan(i * taken, taken);
     Window window{std::vector(piece.begin(), piece.end()), {}};
-    std::span<const int32_t> again = piece.first(std::min(answer, prompt));
+    std::span<const int32_t> again =
+        piece.first(std::min(answer > 0 ? answer : copied, all));
     window.tokens.insert(window.tokens.end(), again.begin(), again.end());
-    window.kind = 'a';
-    window.count(prompt, taken, list.size() - 2);
+    window.kind = answer > 0 ? 'a' : 'c';
+    // Nothing predicts the very first token.
+    window.count(std::max<size_t>(prompt, 1), taken, list.size() - 2);
     // What the first token of the copy is cannot be known.
     window.count(taken + 1, window.tokens.size(), list.size() - 1);
     windows.push_back(std::move(window));

@@ -84,6 +84,9 @@ public:
   /// Sequences then have a prompt, these tokens of the same text, and as many
   /// of the prompt's first again.
   size_t answer = 0;
+  /// Without prompts: so many of a sequence's first tokens come again behind
+  /// it, for recall; 0: recall has sequences of its own.
+  size_t copied = 0;
   /// Where results of sequences are kept; may be null. Outlives this.
   Trials *trials = nullptr;
   /// Told of every sequence that is measured or known, by several threads.
@@ -157,7 +160,8 @@ private:
     void count(size_t begin, size_t end, size_t term);
   };
   void addTexts(size_t text, std::span<const int32_t> tokens, int64_t length);
-  void addPrompts(size_t text, std::span<const int32_t> tokens, int64_t length);
+  void addWithCopy(size_t text, std::span<const int32_t> tokens,
+                   int64_t length);
   /// Measures the sequences of texts, or those of questions.
   Status addWindows(ProbePool &pool, const Attempt &attempt, bool areQuestions,
                     Measurement &result, TokenLosses *losses = nullptr) const;
