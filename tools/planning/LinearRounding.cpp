@@ -194,10 +194,10 @@ std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
 double plan::outputError(const Matrix &weight, const Matrix &rounded,
                          const Eigen::MatrixXd &sums) {
   Eigen::Index size = weight.cols();
-  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(size, size);
   // tr(E S E^T) is the sum over E^T E times S, number by number. In pieces, so
   // that f32 sums stay short.
   constexpr Eigen::Index kPiece = 4096;
+  double total = 0;
   for (Eigen::Index first = 0; first < weight.rows(); first += kPiece) {
     Eigen::Index count = std::min(kPiece, weight.rows() - first);
     Matrix error =
@@ -205,11 +205,13 @@ double plan::outputError(const Matrix &weight, const Matrix &rounded,
     Matrix products = Matrix::Zero(size, size);
     RowProduct product{&error, &error, &products, /*isLower=*/true};
     addProducts({&product, 1});
-    all += products.cast<double>();
+    // Both are symmetric, and have their lower triangles.
+    for (Eigen::Index i = 0; i < size; ++i)
+      total +=
+          2 * products.row(i).head(i).cast<double>().dot(sums.row(i).head(i)) +
+          static_cast<double>(products(i, i)) * sums(i, i);
   }
-  Eigen::MatrixXd both = all.cwiseProduct(sums);
-  both.triangularView<Eigen::StrictlyUpper>().setZero();
-  return 2 * both.sum() - both.diagonal().sum();
+  return total;
 }
 
 Matrix plan::expand(const std::vector<uint8_t> &blocks, WeightFormat format,
