@@ -92,10 +92,12 @@ static Value guardRows(ValueBuilder &b, Value rows, Value guard) {
                      });
 }
 
-/// q = round(x * 127 / largest) with ties to even, scale = largest / 127, block
-/// by block.
-static std::array<Value, 2>
-quantize(ValueBuilder &b, TypedValue<RankedTensorType> input, int64_t block) {
+/// q = round(x * m / largest) with ties to even, scale = largest / m, block by
+/// block, with m the largest number of the type.
+static std::array<Value, 2> quantize(ValueBuilder &b,
+                                     TypedValue<RankedTensorType> input,
+                                     int64_t block, Type element) {
+  double most = getLargest(element);
   Value x = cutIntoBlocks(b, input, block);
   OpFoldResult rows = getSize(b, x, 0), blocks = getSize(b, x, 1);
   Value largest =
@@ -107,15 +109,17 @@ quantize(ValueBuilder &b, TypedValue<RankedTensorType> input, int64_t block) {
                   });
   Value scales = createLoops(b, "tb->tb", largest,
                              createEmpty(b, {rows, blocks}, b.getF32Type()),
-                             [](ValueBuilder &b, ValueRange args) -> Value {
-                               return b.div(args[0], b.f32(127));
+                             [&](ValueBuilder &b, ValueRange args) -> Value {
+                               return b.div(args[0], b.f32(most));
                              });
   Value values = createLoops(
       b, "tbk,tb->tbk", {x, largest},
-      createEmpty(b, {rows, blocks, b.getIndexAttr(block)}, b.getI8Type()),
-      [](ValueBuilder &b, ValueRange args) -> Value {
-        Value inverse = divideOrZero(b, b.f32(127), args[1]);
+      createEmpty(b, {rows, blocks, b.getIndexAttr(block)}, element),
+      [&](ValueBuilder &b, ValueRange args) -> Value {
+        Value inverse = divideOrZero(b, b.f32(most), args[1]);
         Value scaled = b.mul(args[0], inverse);
+        if (!element.isInteger())
+          return b.convert(scaled, element);
         return arith::FPToSIOp::create(b, b.getI8Type(),
                                        math::RoundEvenOp::create(b, scaled));
       });
@@ -129,7 +133,7 @@ struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   LogicalResult matchAndRewrite(QuantizeRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ValueBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, quantize(b, op.getInput(), kBlock));
+    rewriter.replaceOp(op, quantize(b, op.getInput(), kBlock, b.getI8Type()));
     return success();
   }
 };
@@ -140,8 +144,9 @@ struct DecomposeQuantizeBlocks final : OpRewritePattern<QuantizeBlocksOp> {
   LogicalResult matchAndRewrite(QuantizeBlocksOp op,
                                 PatternRewriter &rewriter) const override {
     ValueBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(
-        op, quantize(b, op.getInput(), static_cast<int64_t>(op.getBlock())));
+    rewriter.replaceOp(op, quantize(b, op.getInput(),
+                                    static_cast<int64_t>(op.getBlock()),
+                                    op.getValues().getType().getElementType()));
     return success();
   }
 };
@@ -185,11 +190,11 @@ struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
   }
 };
 
-/// The same for a weight of integers.
-struct DecomposeIntegerMatmul final : OpRewritePattern<IntegerMatmulOp> {
+/// The same for a weight of numbers of 8 bits.
+struct DecomposeScaledMatmul final : OpRewritePattern<ScaledMatmulOp> {
   using Base::Base;
 
-  LogicalResult matchAndRewrite(IntegerMatmulOp op,
+  LogicalResult matchAndRewrite(ScaledMatmulOp op,
                                 PatternRewriter &rewriter) const override {
     ValueBuilder b(op.getLoc(), rewriter);
     Value x = scaleBlocks(b, op.getValues(), op.getScales(),
@@ -211,5 +216,5 @@ struct DecomposeIntegerMatmul final : OpRewritePattern<IntegerMatmulOp> {
 void gist::populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
   patterns.add<DecomposeQuantizeRows, DecomposeQuantizeBlocks,
                DecomposeGuardedMatmul, DecomposeQuantizedMatmul,
-               DecomposeIntegerMatmul>(patterns.getContext());
+               DecomposeScaledMatmul>(patterns.getContext());
 }

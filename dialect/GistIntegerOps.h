@@ -1,4 +1,4 @@
-//===- GistIntegerOps.h - Products of 8-bit integers ------------*- C++ -*-===//
+//===- GistIntegerOps.h - Products of 8-bit numbers -------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,12 +12,18 @@
 
 namespace gist {
 
-/// On a `gist.weight` that is made of a stored one: which part of it in 8 bits,
-/// "values" or the "scales" of its rows. With a = max |w| over a row, the scale
-/// is a / 127 and a value round(w * (127 / a)); zeros for a row of zeros.
+/// On a `gist.weight` that is made of a stored one: the type of the numbers of
+/// 8 bits that it is in. The weight is those numbers or, of rank 1, the scales
+/// of its rows. With a = max |w| over a row and m the largest number of the
+/// type, the scale is a / m and a value round(w * (m / a)); zeros for a row of
+/// zeros.
 inline constexpr llvm::StringLiteral kByRowAttr = "gist.by_row";
-inline constexpr llvm::StringLiteral kByRowValues = "values",
-                                     kByRowScales = "scales";
+
+/// Whether `type` is a type that numbers of 8 bits may have: i8, f8E4M3FN or
+/// f8E4M3FNUZ.
+bool isSmallNumber(mlir::Type type);
+/// The largest number of such a type: 127, 448 or 240.
+double getLargest(mlir::Type type);
 
 } // namespace gist
 

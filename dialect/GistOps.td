@@ -521,7 +521,7 @@ def Gist_WeightOp : Gist_Op<"weight"> {
     ```
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$layer);
-  let results = (outs TensorOf<[Gist_Float, I8]>:$result);
+  let results = (outs TensorOf<[Gist_Float, I8, F8E4M3FN, F8E4M3FNUZ]>:$result);
   let assemblyFormat = [{
     $name (`layer` $layer^)? attr-dict `:` type($result)
   }];

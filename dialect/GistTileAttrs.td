@@ -211,13 +211,16 @@ def Gist_GpuProductAttr
       * (C1) sizes are positive.
       * (C2) `waves` are two positive numbers.
       * (C3) the instruction is one of those above.
-      * (C4) `element` is f16 or bf16; but for `mma`, it may also be i8.
+      * (C4) `element` is f16 or bf16; but for `mma`, it may also be i8 and the
+        float of 8 bits that the GPU multiplies, f8E4M3FN for `wgmma` and
+        f8E4M3FNUZ for `mfma`.
       * (C5) waves fill the tile: each has whole fragments of the instruction, of
         16 x 16 x 16 for `mma`, 32 x 32 x 16 for `mfma_32x32x8` and 16 x 16 x 32 for
         `mfma_16x16x16`. Four waves along the rows together have 64 rows and a
         multiple of 8 columns for `wgmma`, whose depth is 64; an instruction has
-        as many of these columns as it can, up to 256. For i8 instructions and
-        fragments are twice as deep, and `wgmma` has a multiple of 32 columns.
+        as many of these columns as it can, up to 256. For 8 bits instructions and
+        fragments are twice as deep, and for i8 `wgmma` has a multiple of 32
+        columns.
       * (C6) there are two stages or more; for `wgmma`, three.
   }];
   let parameters = (ins

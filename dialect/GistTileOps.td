@@ -27,7 +27,8 @@ def Gist_TileOperand : TensorRankOf<[AnyFloat, I8], [2]>;
 def Gist_TileVector : FixedVectorOfRankAndType<[2], [AnyFloat, I8]>;
 def Gist_TileSums : FixedVectorOfRankAndType<[2], [F32, I32]>;
 def Gist_TileTotals : FixedVectorOfRankAndType<[2], [F32]>;
-def Gist_TileBuffer : MemRefRankOf<[F16, BF16, I8], [3]>;
+def Gist_TileBuffer
+    : MemRefRankOf<[F16, BF16, I8, F8E4M3FN, F8E4M3FNUZ], [3]>;
 
 class Gist_TileOp<string mnemonic, list<Trait> traits = []>
     : Op<Gist_Dialect, "tile_" # mnemonic, traits>;
@@ -50,8 +51,8 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
     column j of the first half of y, and column 2j + 1 that of the second one;
     rows of `w` are read in the same order.
 
-    Integers have `scales`, for each row of x one for each block of k: sums of a
-    block are integers, which gist.tile_scale adds up.
+    Numbers of 8 bits have `scales`, for each row of x one for each block of k:
+    gist.tile_scale adds up the sums of blocks. Those of integers are integers.
 
     Workgroups may share the k of a tile. The body then has two more arguments,
     the first step along k that is this workgroup's and how many steps it has,
@@ -81,7 +82,7 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
       * (C5) ops of the body read `x` and `scales` from the first argument on,
         `w` from the second on, and nothing else.
       * (C6) `paired` needs an even N.
-      * (C7) `scales` are given where x and W are integers, and only there.
+      * (C7) `scales` are given where x and W are of 8 bits, and only there.
   }];
   let arguments = (ins
     Gist_TileOperand:$x, Gist_TileOperand:$w,
@@ -275,8 +276,8 @@ def Gist_TileStartOp : Gist_TileOp<"start", [
           memref<4x128x64xf16, #gpu.address_space<workgroup>>, vector<128x128xf32>
     ```
 
-    Sums of integers may be of a `part` of the columns: as many as they have, from
-    that number of parts on.
+    Sums of 8-bit numbers may be of a `part` of the columns: as many as they have,
+    from that number of parts on.
 
     Constraints:
       * (C1) both buffers are in workgroup memory and have the same type of
@@ -335,7 +336,8 @@ def Gist_TileScaleOp : Gist_TileOp<"scale", [
   let description = [{
         result[m, n] = totals[m, n] + scales[m] * sums[m, n]
 
-    In f32, for the columns of the totals that the sums are a `part` of. Sums of blocks of 128 products of 8 bits are exact there.
+    In f32, for the columns of the totals that the sums are a `part` of. Sums of
+    blocks of 128 products of 8-bit integers are exact there.
 
     ```mlir
     %t = gist.tile_scale %sums by %scales add %totals
@@ -347,7 +349,7 @@ def Gist_TileScaleOp : Gist_TileOp<"scale", [
         a whole number of parts of its columns, among them `part`.
   }];
   let arguments = (ins
-    FixedVectorOfRankAndType<[2], [I32]>:$sums,
+    Gist_TileSums:$sums,
     FixedVectorOfRankAndType<[1], [F32]>:$scales, Gist_TileTotals:$totals,
     DefaultValuedAttr<I64Attr, "0">:$part
   );

@@ -1,4 +1,4 @@
-//===- IntegerOps.cpp - Products of 8-bit integers ------------------------===//
+//===- IntegerOps.cpp - Products of 8-bit numbers -------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +25,17 @@ using namespace gist;
 
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 
+bool gist::isSmallNumber(Type type) {
+  return type.isInteger(8) || isa<Float8E4M3FNType, Float8E4M3FNUZType>(type);
+}
+
+double gist::getLargest(Type type) {
+  if (type.isInteger())
+    return 127;
+  return llvm::APFloat::getLargest(cast<FloatType>(type).getFloatSemantics())
+      .convertToFloat();
+}
+
 /// The number of blocks of rows of `length` numbers; an error if there is none.
 static FailureOr<int64_t> countBlocks(std::optional<Location> location,
                                       int64_t length, int64_t block) {
@@ -50,8 +61,11 @@ LogicalResult QuantizeBlocksOp::inferReturnTypes(
                   static_cast<int64_t>(adaptor.getBlock()));
   if (failed(blocks))
     return failure();
-  types.push_back(
-      RankedTensorType::get(input.getShape(), IntegerType::get(context, 8)));
+  Type element = adaptor.getElement().value_or(IntegerType::get(context, 8));
+  if (!isSmallNumber(element)) // (C3)
+    return emitOptionalError(
+        location, "expects i8, f8E4M3FN or f8E4M3FNUZ numbers, got ", element);
+  types.push_back(RankedTensorType::get(input.getShape(), element));
   types.push_back(RankedTensorType::get({input.getDimSize(0), *blocks},
                                         Float32Type::get(context)));
   return success();
@@ -68,9 +82,10 @@ QuantizeBlocksOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
-LogicalResult IntegerMatmulOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult ScaledMatmulOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
   RankedTensorType values =
       getTensorType(location, adaptor.getValues(), 2, 2, "values");
   RankedTensorType scales =
@@ -89,18 +104,20 @@ LogicalResult IntegerMatmulOp::inferReturnTypes(
     return emitOptionalError(location, "expects ", *blocks,
                              " scales for each row of ", values, ", got ",
                              scales);
-  if (!canBeEqual(weight.getDimSize(1), length)) // (C3)
-    return emitOptionalError(
-        location, "expects a weight with as many columns as the values, got ",
-        weight, " and ", values);
+  if (!canBeEqual(weight.getDimSize(1), length) ||
+      weight.getElementType() != values.getElementType()) // (C3)
+    return emitOptionalError(location,
+                             "expects a weight with as many columns as the "
+                             "values and of their type, got ",
+                             weight, " and ", values);
   types.push_back(RankedTensorType::get(
       {values.getDimSize(0), weight.getDimSize(0)}, Float32Type::get(context)));
   return success();
 }
 
 LogicalResult
-IntegerMatmulOp::reifyResultShapes(OpBuilder &builder,
-                                   ReifiedRankedShapedTypeDims &shapes) {
+ScaledMatmulOp::reifyResultShapes(OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
   shapes.assign({{tensor::getMixedSize(builder, getLoc(), getValues(), 0),
                   tensor::getMixedSize(builder, getLoc(), getWeight(), 0)}});
   return success();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistIntegerOps.h"
 #include "dialect/GistTileOps.h"
 #include "dialect/Verify.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -101,10 +102,10 @@ LogicalResult TileProductOp::verify() {
   if (getPaired() && w.getDimSize(0) % 2 != 0) // (C6)
     return emitOpError("is paired and expects an even number of columns, got ")
            << w.getDimSize(0);
-  bool areIntegers = x.getElementType().isInteger();
-  if (areIntegers != w.getElementType().isInteger() ||
-      areIntegers != static_cast<bool>(getScales())) // (C7)
-    return emitOpError("expects scales where both operands are integers, and "
+  bool areSmall = isSmallNumber(x.getElementType());
+  if (areSmall != isSmallNumber(w.getElementType()) ||
+      areSmall != static_cast<bool>(getScales())) // (C7)
+    return emitOpError("expects scales where both operands are of 8 bits, and "
                        "only there; got ")
            << x << " and " << w;
   return success();
@@ -220,7 +221,7 @@ LogicalResult TileStartOp::verify() {
   }
   VectorType x = getStageType(getX()), w = getStageType(getW());
   int64_t columns = getSums().getType().getDimSize(1);
-  if (w.getElementType().isInteger() || getPart() != 0) {
+  if (isSmallNumber(w.getElementType()) || getPart() != 0) {
     if (!isPartOf(columns, getPart(), w.getDimSize(0)))
       return emitOpError("expects sums of a part of the ")
              << w.getDimSize(0) << " columns, got part " << getPart() << " of "

@@ -101,8 +101,8 @@ static bool isTexts(Attribute attribute) {
 }
 
 static bool isByRow(Attribute attribute) {
-  auto text = dyn_cast<StringAttr>(attribute);
-  return text && (text == kByRowValues || text == kByRowScales);
+  auto type = dyn_cast<TypeAttr>(attribute);
+  return type && isSmallNumber(type.getValue());
 }
 
 /// One number, of threads.
@@ -167,7 +167,7 @@ static const Rule kRules[] = {
     {kFormatAttr, On::Weight, isOf<BlockFormatAttr>, "#gist.block_format"},
     {kPackingAttr, On::Weight, isOf<PackingAttr>, "#gist.packing"},
     {kPartsAttr, On::Weight, isTexts, "an array of names"},
-    {kByRowAttr, On::Weight, isByRow, "\"values\" or \"scales\""},
+    {kByRowAttr, On::Weight, isByRow, "i8, f8E4M3FN or f8E4M3FNUZ"},
     {kLayerAttr, On::Op, isNumber, "an i64 that is not negative"},
 };
 

@@ -120,10 +120,13 @@ static constexpr Instruction kGramInstructions[] = {
 
 /// Whether `instruction` multiplies numbers of type `element`.
 static LogicalResult verifyElement(EmitError emitError, Instruction instruction,
-                                   Type element, bool mayBeInteger = false) {
+                                   Type element, bool mayBeScaled = false) {
   bool isSmall = instruction == Instruction::Mfma32x32x16;
-  if (element.isInteger(8) && mayBeInteger &&
-      instruction != Instruction::Mma16x8x16)
+  bool isScaled =
+      instruction == Instruction::Wgmma64x128x16
+          ? element.isInteger(8) || isa<Float8E4M3FNType>(element)
+          : element.isInteger(8) || isa<Float8E4M3FNUZType>(element);
+  if (isScaled && mayBeScaled && instruction != Instruction::Mma16x8x16)
     return success();
   if (isSmall ? isa<Float8E4M3FNUZType>(element)
               : element.isF16() || element.isBF16())
@@ -296,7 +299,7 @@ LogicalResult GpuProductAttr::verify(EmitError emitError, int64_t rows,
       failed(verifyInstruction(emitError, instruction, // (C3)
                                kProductInstructions)) ||
       failed(verifyElement(emitError, instruction, element, // (C4)
-                           /*mayBeInteger=*/true)))
+                           /*mayBeScaled=*/true)))
     return failure();
   MatrixShape shape = *getMatrixShape(instruction, element);
   bool isWgmma = instruction == Instruction::Wgmma64x128x16;

@@ -881,23 +881,29 @@ def QuantizeActivationsPass : Pass<"gist-quantize-activations"> {
     Products that share an input share its quantised rows after CSE. A product
     that accumulates, or whose rows are not whole blocks of 32, is left alone.
 
-    For a GPU weights of any format become integers with a scale for each row,
-    and rows of more than a few tokens integers in blocks of 128:
+    For a GPU weights of any format become numbers of 8 bits with a scale for each
+    row, and so do rows of more than a few tokens. `numbers` says which: integers
+    with scales for blocks of 128 of such a row, integers with one for the row, or
+    floats with one for the row, of the type that the GPU multiplies.
 
     ```mlir
     %w = gist.weight "w" : tensor<192x576xf16>
     %y = linalg.matmul ... ins(%x, %w : ...) outs(%zero : ...)
     // becomes
-    %v = gist.weight "w" {gist.by_row = "values"} : tensor<192x576xi8>
-    %f = gist.weight "w" {gist.by_row = "scales"} : tensor<192xf32>
+    %v = gist.weight "w" {gist.by_row = i8} : tensor<192x576xi8>
+    %f = gist.weight "w" {gist.by_row = i8} : tensor<192xf32>
     %q, %s = gist.quantize_blocks %x block 128 : tensor<?x576xf32>
-    %p = gist.integer_matmul %q, %s, %v block 128 : ...
+    %p = gist.scaled_matmul %q, %s, %v block 128 : ...
     %y = linalg.generic ... ins(%p, %f : ...)   // p[t, n] * f[n]
     ```
 
     Few rows are multiplied with v * f as they are. A weight that something else
     reads too, such as a tied embedding, is left alone.
   }];
+  let options = [
+    Option<"numbers", "numbers", "std::string", "\"int8\"",
+           "what GPUs multiply: int8, int8-rows or fp8">,
+  ];
   let dependentDialects = ["::gist::GistDialect"];
 }
 
@@ -1188,7 +1194,8 @@ def LowerToGPUPass : Pass<"gist-lower-to-gpu", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::NVVM::NVVMDialect"
   ];
 }
 

@@ -80,8 +80,10 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
 
-  // To the LLVM dialect. bf16 is converted by integer arithmetic: not every
-  // compiler's support library has functions for it.
+  // To the LLVM dialect. bf16 and floats of 8 bits are converted by integer
+  // arithmetic: not every compiler's support library has functions for the one,
+  // and LLVM has no type for the others.
+  pm.addPass(createExpandFloatsPass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));
@@ -158,7 +160,7 @@ static void addGraphPasses(OpPassManager &pm,
   }
   if (!options.int8)
     return;
-  pm.addPass(createQuantizeActivationsPass());
+  pm.addPass(createQuantizeActivationsPass({options.numbers}));
   pm.addPass(createCSEPass()); // Products of one input share its rows.
   if (options.matrix)
     return; // What follows is for CPUs.

@@ -44,6 +44,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "int8",
       llvm::cl::desc("multiply in 8 bits: block-quantised weights on CPUs, "
                      "with matrix instructions of GPUs all")};
+  Option<std::string> numbers{
+      *this, "numbers",
+      llvm::cl::desc("what GPUs multiply then: int8, int8-rows or fp8"),
+      llvm::cl::init("int8")};
   Option<std::string> triple{
       *this, "triple",
       llvm::cl::desc("LLVM triple of the target; this machine when empty")};

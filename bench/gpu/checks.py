@@ -72,10 +72,13 @@ def plain_cases():
     for tokens, depth, columns in (1, 200, 72), (77, 576, 200), (129, 1000, 520), (333, 104, 1000):
         yield cases.gemm(tokens, depth, columns, 0, 0), scaled_rows
     yield cases.gemv(1000, 520, 2, 0, 0), None
-    for tokens, depth, columns in (1, 96, 72), (77, 576, 200), (129, 1024, 520), (333, 1408, 3000):
-        yield cases.integer_gemm(tokens, depth, columns, 0, 0), None
-    for tokens, depth in (3, 96), (77, 576), (5, 14336), (2, 28704):
-        yield cases.quantize(tokens, depth), scaled_rows
+    for numbers in cases.SMALL:
+        for tokens, depth, columns in (1, 96, 72), (77, 576, 200), (129, 1024, 520), (333, 1408, 3000):
+            yield cases.scaled_gemm(numbers, tokens, depth, columns, 0, 0), None
+        for tokens, depth, columns in (77, 576, 400), (129, 1024, 1056):
+            yield cases.scaled_gate(numbers, tokens, depth, columns), None
+        for tokens, depth in (3, 96), (77, 576), (5, 14336), (2, 28704):
+            yield cases.quantize(numbers, tokens, depth), scaled_rows
     for model in ODD:
         for tokens in (1, 17, 333):
             yield cases.attention(model, tokens, 0, 0), sharp

@@ -64,6 +64,8 @@ def write_inputs(inputs, folder):
         path = pathlib.Path(folder, name + ".in.npy")
         if tensor.dtype == torch.bfloat16:  # NumPy has no bf16, so its bits are saved.
             np.save(path, tensor.view(torch.int16).cpu().numpy().view(np.uint16))
+        elif tensor.dtype == torch.float8_e4m3fn:  # Nor floats of 8 bits.
+            np.save(path, tensor.view(torch.uint8).cpu().numpy())
         else:
             np.save(path, tensor.cpu().numpy())
         options += ["-i", f"{name}={path}"]

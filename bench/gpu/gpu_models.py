@@ -14,7 +14,8 @@ of each shape in its order. `plan` is what the compiler makes of it, which leave
 out what it expects to cost time; `follow` does all that the plan says. Rows that
 do not fit a model's context are left out. --json is written after every engine
 and row, so that a run that is cut short has said what it knew.
-`int8` multiplies integers (--compute=int8), and is compared with fp8.
+`int8`, `int8-rows` and `fp8` multiply in 8 bits (--compute), and are compared with
+PyTorch in fp8.
 Tokens per second; the peers are PyTorch as written, through torch.compile, and so
 with products in fp8, each as one CUDA graph.
 """
@@ -32,7 +33,8 @@ import own_process
 import results
 import torch_models
 
-KINDS = ("dense", "plan", "follow", "int8")
+SMALL = ("int8", "int8-rows", "fp8")
+KINDS = ("dense", "plan", "follow", *SMALL)
 SHAPES = ("smollm2-135m", "gpt-j-6b", "opt-6.7b", "llama-3-8b")
 PREFILL = (16, 128, 512, 2000, 8000, 32000, 131072)
 DECODE = (64, 1900, 8000, 31000, 128000)
@@ -65,7 +67,8 @@ def compile_all(arguments):
         plan.write_text(json.dumps(scaled_plan(json.loads(pathlib.Path(arguments.plan).read_text()),
                                                shape)))
         for kind in arguments.kinds:
-            extra = {"dense": [], "int8": ["--compute=int8"]}.get(kind, ["--plan", plan])
+            extra = ([] if kind == "dense" else [f"--compute={kind}"] if kind in SMALL
+                     else ["--plan", plan])
             if kind in ("plan", "follow") and arguments.block:
                 extra += ["--plan-block", str(arguments.block)]
             if kind == "follow":
@@ -136,7 +139,7 @@ def run_peers(arguments, shape, context, table, late, save):
                 continue
             tokens, first = (count, 0) if what == "prefill" else (1, count)
             try:
-                row[peer] = tokens / model.seconds(tokens, first, peer in ("compiled", "fp8"),
+                row["peer_fp8" if peer == "fp8" else peer] = tokens / model.seconds(tokens, first, peer in ("compiled", "fp8"),
                                                    arguments.seconds, fp8=peer == "fp8")
             except Exception as error:  # A row that fails must not hide the others.
                 why = (str(error).splitlines() or [type(error).__name__])[0][:120]
@@ -183,9 +186,11 @@ def measure(arguments, name, begin, result):
 # Titles: decimals, and what the row of a test calls it.
 TITLES = {"shape": (None, "shape"), "what": (None, "what"), "tokens": (None, "tokens"),
           "Gist": (0, "dense"), "plan": (0, "plan"), "plan followed everywhere": (0, "follow"),
-          "Gist int8": (0, "int8"), "PyTorch": (0, "eager"), "torch.compile": (0, "compiled"),
-          "torch.compile fp8": (0, "fp8"), "Gist to the better peer": (2, "to_peer"),
-          "int8 to fp8": (2, "int8_to_fp8"), "plan to no plan": (2, "plan_to_dense"),
+          "Gist int8": (0, "int8"), "Gist int8 by row": (0, "int8-rows"),
+          "Gist fp8": (0, "fp8"), "PyTorch": (0, "eager"), "torch.compile": (0, "compiled"),
+          "torch.compile fp8": (0, "peer_fp8"), "Gist to the better peer": (2, "to_peer"),
+          "int8 to fp8": (2, "int8_to_peer"), "int8 by row to fp8": (2, "int8-rows_to_peer"),
+          "fp8 to fp8": (2, "fp8_to_peer"), "plan to no plan": (2, "plan_to_dense"),
           "of bytes": (2, "of_bandwidth")}
 COLUMNS = {title: digits for title, (digits, _) in TITLES.items()}
 
@@ -205,8 +210,9 @@ def finish_row(row, copies):
     best = max((row[peer] for peer in ("eager", "compiled") if peer in row), default=None)
     if best and "dense" in row:
         row["to_peer"] = row["dense"] / best
-    if "int8" in row and "fp8" in row:
-        row["int8_to_fp8"] = row["int8"] / row["fp8"]
+    for kind in SMALL:
+        if kind in row and "peer_fp8" in row:
+            row[kind + "_to_peer"] = row[kind] / row["peer_fp8"]
     for kind in KINDS[1:]:
         if kind in row and "dense" in row:
             row[kind + "_to_dense"] = row[kind] / row["dense"]

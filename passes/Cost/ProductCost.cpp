@@ -28,10 +28,10 @@ static constexpr int64_t kMinStages = 4, kMaxStages = 8;
 static constexpr double kLaunch = 1, kWorkgroup = 2, kStep = 0.05,
                         kSharedStep = 0.045, kNumber = 22e-6, kStore = 12e-6,
                         kRow = 1.3e-3;
-/// Not fitted, but by the rates of instructions: to convert and scale a sum of
-/// integers. Of two groups of four warps one does so while the other's products
-/// run.
-static constexpr double kScale = 13e-6;
+/// Not fitted, but by the rates of instructions: to scale a sum of a block, and
+/// to convert it before. Of two groups of four warps one does so while the
+/// other's products run.
+static constexpr double kScale = 5e-6, kConvert = 8e-6;
 /// How much faster products are on a card that is otherwise idle: its power is
 /// limited.
 static constexpr double kIdle = 0.35;
@@ -46,24 +46,25 @@ int64_t ProductTile::getMemory() const {
   return stages * (rows + columns) * kRowBytes;
 }
 
-/// Sums of integers that a workgroup has at once: of up to 128 columns.
+/// Sums of a block that a workgroup has at once: of up to 128 columns.
 static int64_t countPartSums(const ProductTile &tile) {
   constexpr int64_t kPart = 128;
   return tile.rows * std::min(tile.columns, kPart);
 }
 
 /// Workgroups that a compute unit runs at the same time.
-static int64_t getResident(const ProductTile &tile, int64_t bytes,
+static int64_t getResident(const ProductTile &tile, BlockSums sums,
                            const GpuInfo &gpu) {
   // What a workgroup takes beside its own, and registers beside sums. Those of
-  // integers are added to totals, part by part.
+  // blocks are added to totals, part by part.
   constexpr int64_t kReserved = 1024, kRegisters = 65536, kOther = 72,
                     kOtherBeside = 56;
   int64_t threads = tile.getWarps() * gpu.waveSize;
   int64_t numbers = tile.rows * tile.columns / threads;
   int64_t registers =
-      bytes == 1 ? numbers + countPartSums(tile) / threads + kOtherBeside
-                 : numbers + kOther;
+      sums != BlockSums::None
+          ? numbers + countPartSums(tile) / threads + kOtherBeside
+          : numbers + kOther;
   return std::min((gpu.workgroupMemory + kReserved) /
                       (tile.getMemory() + kReserved),
                   kRegisters / (threads * registers));
@@ -79,10 +80,11 @@ double gist::estimateProduct(const ProductSize &size, const ProductTile &tile,
   double share = static_cast<double>(workgroups) / gpu.computeUnits;
   double numbers = tile.rows * tile.columns;
   double products = kNumber * numbers * (1 - kIdle * (1 - std::min(share, 1.)));
-  double scaled = size.bytes == 1
-                      ? kScale * static_cast<double>(countPartSums(tile)) *
-                            kWgmmaRows / static_cast<double>(tile.rows)
-                      : 0;
+  double each = size.sums == BlockSums::None       ? 0
+                : size.sums == BlockSums::Integers ? kScale + kConvert
+                                                   : kScale;
+  double scaled = each * static_cast<double>(countPartSums(tile)) * kWgmmaRows /
+                  static_cast<double>(tile.rows);
   auto estimateRound = [&](int64_t count) {
     double rows = tile.rows + tile.columns;
     // A step is bound by the latency of one workgroup, by the matrix unit that
@@ -94,30 +96,30 @@ double gist::estimateProduct(const ProductSize &size, const ProductTile &tile,
   };
   // The compute unit that has most, in rounds of those that it runs at once.
   int64_t most = llvm::divideCeil(workgroups, gpu.computeUnits);
-  int64_t resident = std::max<int64_t>(getResident(tile, size.bytes, gpu), 1);
+  int64_t resident = std::max<int64_t>(getResident(tile, size.sums, gpu), 1);
   int64_t rest = most % resident;
   return kLaunch + most / resident * estimateRound(resident) +
          (rest ? estimateRound(rest) : 0);
 }
 
 llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu,
-                                                     int64_t bytes) {
+                                                     BlockSums sums) {
   constexpr int64_t kColumns = 32;
   llvm::SmallVector<ProductTile> tiles;
   // Four warps have registers for half as many columns as eight, where operands
   // go through registers too.
   for (auto [rows, most] : {std::pair<int64_t, int64_t>{64, 128}, {128, 256}})
     for (int64_t columns = kColumns; columns <= most; columns += kColumns) {
-      // Parts of integers are of multiples of 32 columns.
-      if (bytes == 1 && columns > 128 && columns % 64 != 0)
+      // Parts of blocks are of multiples of 32 columns.
+      if (sums != BlockSums::None && columns > 128 && columns % 64 != 0)
         continue;
       // As many stages as leave room for the same number of workgroups.
       ProductTile tile = {rows, columns, kMinStages};
-      int64_t resident = getResident(tile, bytes, gpu);
+      int64_t resident = getResident(tile, sums, gpu);
       for (int64_t stages = kMinStages; stages <= kMaxStages; ++stages) {
         ProductTile deeper = {rows, columns, stages};
         if (deeper.getMemory() <= gpu.workgroupMemory &&
-            getResident(deeper, bytes, gpu) == resident)
+            getResident(deeper, sums, gpu) == resident)
           tile = deeper;
       }
       tiles.push_back(tile);
@@ -131,11 +133,11 @@ static ProductTile
 chooseTile(const ProductSize &size,
            llvm::function_ref<int64_t(int64_t, const ProductTile &)> countRows,
            const GpuInfo &gpu) {
-  auto tiles = getProductTiles(gpu, size.bytes);
+  auto tiles = getProductTiles(gpu, size.sums);
   auto estimate = [&](int64_t rows, const ProductTile &tile) {
-    return estimateProduct(
-        {countRows(rows, tile), size.columns, size.depth, size.bytes}, tile,
-        gpu);
+    return estimateProduct({countRows(rows, tile), size.columns, size.depth,
+                            size.bytes, size.sums},
+                           tile, gpu);
   };
   auto getCost = [&](const ProductTile &tile) {
     if (size.rows >= 0)

@@ -19,9 +19,14 @@
 
 namespace gist {
 
+/// What a product has beside totals: sums of a block of k, which are scaled
+/// before they are added.
+enum class BlockSums { None, Floats, Integers };
+
 /// y = x W^T, with y of rows x columns, of numbers of one or two bytes.
 struct ProductSize {
   int64_t rows, columns, depth, bytes = 2;
+  BlockSums sums = BlockSums::None;
 };
 
 /// How wgmma cuts a product.
@@ -39,9 +44,9 @@ struct ProductTile {
 double estimateProduct(const ProductSize &size, const ProductTile &tile,
                        const GpuInfo &gpu);
 
-/// Tiles that can be chosen for numbers of so many bytes.
-llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu,
-                                               int64_t bytes = 2);
+/// Tiles that can be chosen for products with such sums.
+llvm::SmallVector<ProductTile>
+getProductTiles(const GpuInfo &gpu, BlockSums sums = BlockSums::None);
 
 /// The cheapest of them. Rows that are not known, -1, count as some hundreds
 /// and some thousands.

@@ -58,7 +58,7 @@ static std::string describeCompute(llvm::ArrayRef<Program> programs) {
   for (const Program &program : programs) {
     if (programs.size() > 1)
       text += (text.empty() ? "" : ", ") + program.target.name + ": ";
-    text += program.isInt8 ? "int8" : program.target.gpu ? "f16" : "f32";
+    text += program.small ? program.small : program.target.gpu ? "f16" : "f32";
   }
   return text;
 }

@@ -38,8 +38,12 @@ enum class IreeKernels {
   Embedded, ///< ours, from a file of code beside the text
 };
 
-/// The number format of products with block-quantised weights.
-enum class Compute { Auto, F32, Int8 };
+/// The number format of products; those on GPUs are in kernels of 16 bits
+/// unless one of 8 bits is asked for.
+enum class Compute { Auto, F32, Int8, Int8Rows, Fp8 };
+/// Whether it is one of 8 bits, and what the command line calls it.
+bool isSmall(Compute compute);
+const char *getName(Compute compute);
 
 /// The precision in which selections compare rows.
 enum class Gram { Exact, Fp8 };

@@ -29,6 +29,17 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
+bool gist::compile::isSmall(Compute compute) {
+  return compute == Compute::Int8 || compute == Compute::Int8Rows ||
+         compute == Compute::Fp8;
+}
+
+const char *gist::compile::getName(Compute compute) {
+  static constexpr const char *kNames[] = {"auto", "f32", "int8", "int8-rows",
+                                           "fp8"};
+  return kNames[static_cast<size_t>(compute)];
+}
+
 /// Every stage is timed, and dumped if asked for.
 Status Stages::run(const std::string &name, ModuleOp module,
                    llvm::function_ref<void(OpPassManager &)> build) {
@@ -58,8 +69,10 @@ Status Program::formKernels() {
     // activations stay floats there unless asked for.
     // Where weights are not quantised, nothing becomes int8 on CPUs in spite of
     // this.
-    graph.int8 = target.gpu ? options.compute == Compute::Int8
-                            : options.compute != Compute::F32;
+    graph.int8 =
+        target.gpu ? isSmall(options.compute) : options.compute != Compute::F32;
+    if (target.gpu && graph.int8)
+      graph.numbers = getName(options.compute);
     // CPUs lower gates to products; GPUs have kernels for them.
     graph.gates = !target.gpu;
     // Matrix instructions want rows of 16 bits, and few wide products.
@@ -69,18 +82,17 @@ Status Program::formKernels() {
     graph.sampling = target.gpu != nullptr && options.emit != Emit::Iree;
     buildGraphStage(pm, graph);
   }));
-  isInt8 = calls
-               ->walk([](Operation *op) {
-                 return isa<QuantizedMatmulOp, IntegerMatmulOp>(op)
-                            ? WalkResult::interrupt()
-                            : WalkResult::advance();
-               })
-               .wasInterrupted();
-  if (options.compute == Compute::Int8 && !isInt8)
+  WalkResult found = calls->walk([](Operation *op) {
+    return isa<QuantizedMatmulOp, ScaledMatmulOp>(op) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+  });
+  if (found.wasInterrupted())
+    small = target.gpu ? getName(options.compute) : "int8";
+  if (isSmall(options.compute) && !small)
     return Status::error(
         Code::BadArgument,
-        "%s: --compute=int8 needs %s; no product of this model reads one",
-        options.model.c_str(),
+        "%s: --compute=%s needs %s; no product of this model reads one",
+        options.model.c_str(), getName(options.compute),
         target.gpu ? "weights with rows of a multiple of 32 numbers, which "
                      "products alone read"
                    : "block-quantised weights");

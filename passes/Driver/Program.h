@@ -54,7 +54,8 @@ public:
   /// The rank that this part of the model belongs to, if several ranks share
   /// the model.
   std::optional<uint32_t> rank;
-  bool isInt8 = false; ///< some products are of 8-bit integers
+  /// What products of 8 bits multiply, such as "int8"; null if there are none.
+  const char *small = nullptr;
 
 private:
   Status run(const std::string &name, mlir::ModuleOp module,

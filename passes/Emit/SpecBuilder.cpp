@@ -160,14 +160,22 @@ static std::string getRandomName(ArrayRef<const Weight *> parts,
   return name;
 }
 
+/// What a module calls numbers of 8 bits.
+static std::string getFormatName(Type number) {
+  std::optional<SmallFloat> format = getSmallFloat(number);
+  return format ? toString(*format) : "i8";
+}
+
 /// How what a weight in 8 bits has of random numbers is spread. Rows are long
 /// enough for their largest numbers to be about the same; a spread of zero
 /// would say that numbers are not random.
-static RandomNumbers getByRow(RandomNumbers numbers, bool isScales) {
-  constexpr float kLargest = 127, kSpread = 1e-3f;
+static RandomNumbers getByRow(RandomNumbers numbers, Type number,
+                              bool isScales) {
+  constexpr float kSpread = 1e-3f;
+  auto most = static_cast<float>(getLargest(number));
   if (!isScales)
-    return {.mean = 0, .spread = kLargest};
-  float scale = (std::abs(numbers.mean) + numbers.spread) / kLargest;
+    return {.mean = 0, .spread = most};
+  float scale = (std::abs(numbers.mean) + numbers.spread) / most;
   return {.mean = scale, .spread = kSpread * scale};
 }
 
@@ -208,7 +216,8 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     shape[0] += part->shape[0];
     bytes += part->content.size;
   }
-  auto byRow = op->getAttrOfType<StringAttr>(kByRowAttr);
+  auto byRow = op->getAttrOfType<TypeAttr>(kByRowAttr);
+  bool isScales = type.getRank() == 1;
   // A packed weight has other bytes than the model: packWeight makes them. So
   // has one in 8 bits.
   if (!packing && !byRow && bytes != getNumBytes(type))
@@ -229,12 +238,14 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
            << packing << " is not what \"" << format << "\" means";
   if (packing)
     name += " " + format;
-  std::string suffix = byRow ? " i8 " + byRow.str() : "";
-  name += suffix;
+  std::string suffix;
   if (byRow) {
+    std::string number = getFormatName(byRow.getValue());
+    suffix = " " + number + (isScales ? " scales" : " values");
+    name += suffix;
     bytes = getNumBytes(type);
     shape = type.getShape().vec();
-    format = byRow == kByRowScales ? "f32" : "i8";
+    format = isScales ? "f32" : number;
   }
   if (auto known = bufferOf.find(name); known != bufferOf.end())
     return known->second;
@@ -254,7 +265,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
             : getRandomName(*parts, op->getAttrOfType<ArrayAttr>(kPartsAttr),
                             suffix),
         format, shape, bytes,
-        byRow ? getByRow(*weight.random, byRow == kByRowScales)
+        byRow ? getByRow(*weight.random, byRow.getValue(), isScales)
               : *weight.random);
   else if (packing || byRow || parts->size() > 1)
     buffer.base = writer.addWeight(name, format, shape, getNumBytes(type),

@@ -9,6 +9,7 @@
 #define GIST_PASSES_EMIT_WEIGHTPARTS_H
 
 #include "passes/Plan/MadeWeights.h"
+#include "runtime/format/Half.h"
 #include "runtime/module/ModuleWriter.h"
 
 namespace gist {
@@ -22,6 +23,9 @@ mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op,
 /// describes, or what its kByRowAttr says, or else as they are stored. `parts`
 /// must stay alive until the producer has run.
 WeightProducer makeProducer(WeightOp op, std::vector<const Weight *> parts);
+
+/// The floats of 8 bits that `number` is, if it is some.
+std::optional<SmallFloat> getSmallFloat(mlir::Type number);
 
 /// The bytes that a tensor of this type takes.
 uint64_t getNumBytes(mlir::RankedTensorType type);

@@ -1,4 +1,4 @@
-//===- IntegerProducts.cpp - Products of 8-bit integers on GPUs -----------===//
+//===- IntegerProducts.cpp - Products of 8-bit numbers on GPUs ------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // becomes, with V and s the values of W and the scales of its rows,
 //
 //   q, r = quantize_blocks x
-//   y = integer_matmul(q, r, V) * s      many rows
+//   y = scaled_matmul(q, r, V) * s      many rows
 //   y = x (V * s)^T                      few rows: they read V as fast as it is
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +18,7 @@
 #include "passes/Graph/IntegerProducts.h"
 #include "dialect/GistIntegerOps.h"
 #include "dialect/GistLaunchNames.h"
+#include "dialect/GpuInfo.h"
 #include "dialect/ValueBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -77,19 +78,20 @@ static bool areFew(Value rows) {
 namespace {
 class ProductWriter {
 public:
-  explicit ProductWriter(linalg::MatmulOp product)
-      : b(product.getLoc(), product), product(product),
+  ProductWriter(linalg::MatmulOp product, SmallNumbers numbers)
+      : b(product.getLoc(), product), product(product), numbers(numbers),
         x(product.getDpsInputs()[0]), w(product.getDpsInputs()[1]),
         stored(getStored(w)) {}
 
   void replace();
 
 private:
-  /// A part of the stored weight in 8 bits.
-  WeightOp makeWeight(RankedTensorType type, StringRef part);
+  /// The numbers of the stored weight in 8 bits or the scales of its rows, as
+  /// `type` says.
+  WeightOp makeWeight(RankedTensorType type);
   /// V * s.
   Value scaleWeight(WeightOp values, WeightOp scales);
-  Value multiplyIntegers(WeightOp values);
+  Value multiplyNumbers(WeightOp values);
   /// Lets all that reads `sums` read them times the scales of their columns.
   void scaleColumns(Value sums, WeightOp scales, int64_t firstColumn);
   /// Elementwise; `maps` are those of inputs and result.
@@ -99,6 +101,7 @@ private:
 
   ValueBuilder b;
   linalg::MatmulOp product;
+  SmallNumbers numbers;
   Value x, w;
   WeightOp stored;
 };
@@ -120,12 +123,12 @@ Value ProductWriter::createLoops(
       .getResult(0);
 }
 
-WeightOp ProductWriter::makeWeight(RankedTensorType type, StringRef part) {
+WeightOp ProductWriter::makeWeight(RankedTensorType type) {
   auto weight =
       WeightOp::create(b, type, stored.getNameAttr(), stored.getLayerAttr());
   if (Attribute parts = stored->getAttr(kPartsAttr))
     weight->setAttr(kPartsAttr, parts);
-  weight->setAttr(kByRowAttr, b.getStringAttr(part));
+  weight->setAttr(kByRowAttr, TypeAttr::get(numbers.type));
   return weight;
 }
 
@@ -141,7 +144,7 @@ Value ProductWriter::scaleWeight(WeightOp values, WeightOp scales) {
       });
 }
 
-Value ProductWriter::multiplyIntegers(WeightOp values) {
+Value ProductWriter::multiplyNumbers(WeightOp values) {
   auto type = cast<RankedTensorType>(x.getType());
   Value rows = x;
   if (!type.getElementType().isF32()) {
@@ -152,10 +155,14 @@ Value ProductWriter::multiplyIntegers(WeightOp values) {
                          return b.toF32(numbers[0]);
                        });
   }
-  auto quantized = QuantizeBlocksOp::create(b, rows, kBlock);
-  return IntegerMatmulOp::create(b, quantized.getValues(),
-                                 quantized.getScales(), values.getResult(),
-                                 kBlock)
+  int64_t block = numbers.block ? numbers.block : type.getDimSize(1);
+  // Integers are what the op makes where it names no type.
+  auto element =
+      numbers.type.isInteger() ? TypeAttr() : TypeAttr::get(numbers.type);
+  auto quantized =
+      QuantizeBlocksOp::create(b, rows, b.getI64IntegerAttr(block), element);
+  return ScaledMatmulOp::create(b, quantized.getValues(), quantized.getScales(),
+                                values.getResult(), block)
       .getResult();
 }
 
@@ -190,9 +197,9 @@ void ProductWriter::scaleColumns(Value sums, WeightOp scales,
 
 void ProductWriter::replace() {
   auto type = cast<RankedTensorType>(w.getType());
-  WeightOp values = makeWeight(type.clone(b.getI8Type()), kByRowValues);
-  WeightOp scales = makeWeight(
-      RankedTensorType::get(type.getDimSize(0), b.getF32Type()), kByRowScales);
+  WeightOp values = makeWeight(type.clone(numbers.type));
+  WeightOp scales =
+      makeWeight(RankedTensorType::get(type.getDimSize(0), b.getF32Type()));
   if (areFew(x)) {
     Value weight = scaleWeight(values, scales);
     Value result =
@@ -202,7 +209,7 @@ void ProductWriter::replace() {
     product->erase();
     return;
   }
-  Value sums = multiplyIntegers(values);
+  Value sums = multiplyNumbers(values);
   product->getResult(0).replaceAllUsesWith(sums);
   // Where both halves are read apart, as a gate and what it lets through, they
   // stay all that is read of the product.
@@ -215,7 +222,24 @@ void ProductWriter::replace() {
   product->erase();
 }
 
-void gist::makeIntegerProducts(func::FuncOp function) {
+std::optional<SmallNumbers> gist::getSmallNumbers(StringRef name,
+                                                  GpuTargetAttr gpu) {
+  MLIRContext *context = gpu.getContext();
+  Type integer = IntegerType::get(context, 8);
+  if (name == "int8")
+    return SmallNumbers{integer, kBlock};
+  if (name == "int8-rows")
+    return SmallNumbers{integer, 0};
+  if (name != "fp8")
+    return std::nullopt;
+  // The two makers have zero and infinity at other places.
+  bool isAmd = getGpuInfo(gpu.getName())->kind == GpuKind::Amd;
+  return SmallNumbers{isAmd ? Type(Float8E4M3FNUZType::get(context))
+                            : Type(Float8E4M3FNType::get(context)),
+                      0};
+}
+
+void gist::makeSmallProducts(func::FuncOp function, SmallNumbers numbers) {
   SmallVector<linalg::MatmulOp> products;
   function.walk([&](linalg::MatmulOp product) {
     if (!isMultiplied(product->getOpOperand(1)))
@@ -233,5 +257,5 @@ void gist::makeIntegerProducts(func::FuncOp function) {
   // Before any is replaced: whether a weight is read otherwise is asked of the
   // function as it was.
   for (linalg::MatmulOp product : products)
-    ProductWriter(product).replace();
+    ProductWriter(product, numbers).replace();
 }

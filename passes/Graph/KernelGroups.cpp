@@ -57,7 +57,7 @@ static bool isSizeArithmetic(Operation *op) {
 static bool isScaledWeight(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumDpsInputs() == 2 &&
-         getElementTypeOrSelf(generic.getDpsInputs()[0]).isInteger(8) &&
+         isSmallNumber(getElementTypeOrSelf(generic.getDpsInputs()[0])) &&
          generic.getNumReductionLoops() == 0 &&
          llvm::all_of(generic.getDpsInputs(), [](Value input) {
            return input.getDefiningOp<WeightOp>() != nullptr;
@@ -218,7 +218,11 @@ private:
 
   /// The ops that make one tensor of the two halves of a product.
   SmallVector<Operation *> findGate(Operation *root) {
-    if (!fewLaunches || !isa<linalg::MatmulOp, IntegerMatmulOp>(root))
+    if (!fewLaunches || !isa<linalg::MatmulOp, ScaledMatmulOp>(root))
+      return {};
+    // Sums of blocks beside totals leave no registers for a gate.
+    if (auto product = dyn_cast<ScaledMatmulOp>(root);
+        product && product.hasBlocks())
       return {};
     auto halves = getColumnHalves(root->getResult(0));
     if (!halves || !llvm::all_of(*halves, [](Value half) {

@@ -7,8 +7,8 @@
 //
 // Products with block-quantised weights multiply 8-bit integers: rows of x
 // become integers with a scale for each block, once for all products that read
-// them (CSE joins the ops). GPUs multiply integers of longer blocks
-// (IntegerProducts.h).
+// them (CSE joins the ops). GPUs multiply integers of longer blocks,
+// or floats (IntegerProducts.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,9 +117,20 @@ struct QuantizeExperts final : OpRewritePattern<ExpertMatmulOp> {
 
 struct QuantizeActivationsPass final
     : gist::impl::QuantizeActivationsPassBase<QuantizeActivationsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
-    if (isa_and_nonnull<GpuTargetAttr>(getOperation()->getAttr(kTargetAttr))) {
-      getOperation()->walk(makeIntegerProducts);
+    if (auto gpu = dyn_cast_or_null<GpuTargetAttr>(
+            getOperation()->getAttr(kTargetAttr))) {
+      std::optional<SmallNumbers> chosen = getSmallNumbers(numbers, gpu);
+      if (!chosen) {
+        getOperation()->emitError("expected numbers=int8, numbers=int8-rows or "
+                                  "numbers=fp8, got numbers=")
+            << numbers;
+        return signalPassFailure();
+      }
+      getOperation()->walk(
+          [&](func::FuncOp function) { makeSmallProducts(function, *chosen); });
       return;
     }
     RewritePatternSet patterns(&getContext());

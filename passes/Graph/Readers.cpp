@@ -30,6 +30,18 @@ Value gist::getSource(Value value) {
   return value;
 }
 
+/// The tensor that products of 8 bits have the rows of `tensor` from.
+static Value getRowsOrigin(Value tensor) {
+  for (;;) {
+    if (auto product = tensor.getDefiningOp<ScaledMatmulOp>())
+      tensor = product.getValues();
+    else if (auto rows = tensor.getDefiningOp<QuantizeBlocksOp>())
+      tensor = rows.getInput();
+    else
+      return tensor;
+  }
+}
+
 bool gist::keepsRows(Operation *view) {
   if (isa<tensor::CastOp>(view))
     return true;
@@ -46,7 +58,7 @@ bool gist::keepsRows(Operation *view) {
   // The number of tokens is dynamic: two values can be the same size without
   // being the same value.
   FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
-      ValueBoundsConstraintSet::Variable(slice.getSource(), 0),
+      ValueBoundsConstraintSet::Variable(getRowsOrigin(slice.getSource()), 0),
       ValueBoundsConstraintSet::Variable(slice.getMixedSizes()[0]));
   return succeeded(isWhole) && *isWhole;
 }

@@ -31,7 +31,7 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
       })
       // What -gist-gpu-tile-products makes of a product: the kind stays.
       .Case([](TileProductOp) { return KernelKind::Matmul; })
-      .Case([](IntegerMatmulOp) { return KernelKind::Matmul; })
+      .Case([](ScaledMatmulOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })
       .Case([](AttendOp) { return KernelKind::Attend; })
       .Case([](ClusterAttentionOp) { return KernelKind::ClusterAttention; })

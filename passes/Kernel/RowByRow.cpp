@@ -112,7 +112,7 @@ private:
           // All but the first are weights.
           return visitProduct(product, product->getOperands().drop_front());
         })
-        .Case([&](IntegerMatmulOp product) {
+        .Case([&](ScaledMatmulOp product) {
           return visitProduct(product, {product.getWeight()});
         })
         .Case<QuantizeRowsOp, QuantizeBlocksOp>(

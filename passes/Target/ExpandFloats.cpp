@@ -7,9 +7,11 @@
 //
 // Old x86-64 CPUs lack instructions that kernels take for granted. LLVM calls a
 // library in their place; here they become operations that every CPU has.
+// Floats of 8 bits are no type of LLVM at all.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistIntegerOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,6 +20,8 @@
 #include "passes/Passes.h"
 #include "passes/Target/FloatBuilder.h"
 #include "passes/Target/Info/ModuleTarget.h"
+
+#include <cmath>
 
 namespace gist {
 #define GEN_PASS_DEF_EXPANDFLOATSPASS
@@ -114,6 +118,97 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// How floats of 8 bits with 3 bits of fraction are made: their bias, and what
+/// a byte is that has no number.
+struct SmallFormat {
+  explicit SmallFormat(Type type)
+      : isFnuz(isa<Float8E4M3FNUZType>(type)), bias(isFnuz ? 8 : 7),
+        largest(static_cast<float>(getLargest(type))) {}
+
+  static constexpr uint32_t kGap = 23 - 3; // bits of fraction less than f32
+  bool isFnuz;
+  uint32_t bias;
+  float largest;
+};
+
+/// f8E4M3FN and f8E4M3FNUZ to f32, exactly.
+struct ExpandSmallExtension final : OpRewritePattern<arith::ExtFOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type small = getElementTypeOrSelf(op.getIn());
+    if (!isSmallNumber(small) || !getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not from 8 bits to f32");
+    SmallFormat format(small);
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    Value byte =
+        arith::BitcastOp::create(b, b.withElement(b.getI8Type()), op.getIn());
+    Value bits = arith::ExtUIOp::create(b, b.getWords(), byte);
+    Value sign = b.op<arith::ShLIOp>(b.op<arith::AndIOp>(bits, 0x80u), 24u);
+    Value size = b.op<arith::AndIOp>(bits, 0x7fu);
+    // As the bits of an f32 the number is too small by what the biases differ.
+    Value number = b.mul(b.toFloat(b.op<arith::ShLIOp>(size, format.kGap)),
+                         b.number(std::ldexp(1.0, 127 - format.bias)));
+    Value signedBits = b.op<arith::OrIOp>(b.toBits(number), sign);
+    Value isNan = format.isFnuz
+                      ? b.compare(arith::CmpIPredicate::eq, bits, b.word(0x80))
+                      : b.compare(arith::CmpIPredicate::eq, size, b.word(0x7f));
+    rewriter.replaceOp(
+        op, b.toFloat(b.select(isNan, b.word(0x7fc00000u), signedBits)));
+    return success();
+  }
+};
+
+/// f32 to those, rounded to the nearest, to even between two; what is too large
+/// becomes the largest.
+struct ExpandSmallTruncation final : OpRewritePattern<arith::TruncFOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type small = getElementTypeOrSelf(op.getType());
+    if (!isSmallNumber(small) || !getElementTypeOrSelf(op.getIn()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not from f32 to 8 bits");
+    SmallFormat format(small);
+    FloatBuilder b(op.getLoc(), rewriter, op.getIn().getType());
+    Value bits = b.toBits(op.getIn());
+    Value sign =
+        b.op<arith::ShRUIOp>(b.op<arith::AndIOp>(bits, 0x80000000u), 24u);
+    Value all = b.op<arith::AndIOp>(bits, 0x7fffffffu);
+    Value isNan =
+        b.compare(arith::CmpIPredicate::ugt, all, b.word(0x7f800000u));
+    Value size =
+        arith::MinUIOp::create(b, all, b.toBits(b.number(format.largest)));
+    // Half of the last place, less one where the last place is even.
+    uint32_t exponentGap = (127 - format.bias) << 23;
+    Value isOdd =
+        b.op<arith::AndIOp>(b.op<arith::ShRUIOp>(size, format.kGap), 1u);
+    Value normal =
+        b.op<arith::AddIOp>(size, (1u << (format.kGap - 1)) - 1 - exponentGap);
+    normal =
+        b.op<arith::ShRUIOp>(b.op<arith::AddIOp>(normal, isOdd), format.kGap);
+    // Subnormal results: a sum with this number has its last place where those
+    // end.
+    uint32_t magic = (127 - format.bias + format.kGap + 1) << 23;
+    Value tiny = b.toBits(b.add(b.toFloat(size), b.toFloat(b.word(magic))));
+    tiny = b.op<arith::SubIOp>(tiny, magic);
+    Value isTiny = b.compare(arith::CmpIPredicate::ult, size,
+                             b.word(exponentGap + (1u << 23)));
+    Value number = b.select(isTiny, tiny, normal);
+    Value isZero = b.compare(arith::CmpIPredicate::eq, number, b.word(0));
+    // The byte of -0 is the NaN of the format that has one zero.
+    if (format.isFnuz)
+      sign = b.select(isZero, b.word(0), sign);
+    number = b.op<arith::OrIOp>(number, sign);
+    Value nan = b.word(format.isFnuz ? 0x80 : 0x7f);
+    Value byte = arith::TruncIOp::create(b, b.withElement(b.getI8Type()),
+                                         b.select(isNan, nan, number));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    return success();
+  }
+};
+
 /// Without the instruction LLVM would call fma of a library, and kernels have
 /// none.
 /// A fused multiply-add, rounded twice.
@@ -195,6 +290,10 @@ struct ExpandFloatsPass final
   }
 
   void runOnOperation() override {
+    RewritePatternSet small(&getContext());
+    small.add<ExpandSmallExtension, ExpandSmallTruncation>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(small))))
+      return signalPassFailure();
     // Checks only the attribute: kernels of tests may be for any CPU.
     if (!getOperation()->getAttrOfType<CpuTargetAttr>(kTargetAttr))
       return;

@@ -15,6 +15,7 @@
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -169,6 +170,78 @@ struct LowerLog2 final : LowerToIntrinsic<math::Log2Op> {
   }
 };
 
+/// Calls `convert` on pairs of the numbers of `value`, a scalar or flat vector,
+/// and gives what that makes, as numbers of `element`.
+Value convertPairs(ValueBuilder &b, Value value, Type element,
+                   function_ref<Value(Value, Value)> convert) {
+  SmallVector<Value> numbers = {value}, results;
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (type)
+    numbers = vector::ToElementsOp::create(b, value).getResults();
+  for (size_t i = 0; i < numbers.size(); i += 2) {
+    bool isAlone = i + 1 == numbers.size();
+    Value pair = convert(numbers[i], numbers[isAlone ? i : i + 1]);
+    for (int64_t j = 0; j < (isAlone ? 1 : 2); ++j)
+      results.push_back(
+          vector::ExtractOp::create(b, pair, ArrayRef<int64_t>{j}));
+  }
+  return type ? vector::FromElementsOp::create(b, type.clone(element), results)
+                    .getResult()
+              : results[0];
+}
+
+/// sm_90 makes f16 of two f8E4M3FN at once.
+struct LowerSmallExtension final : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type small = getElementTypeOrSelf(op.getIn());
+    if (!isa<Float8E4M3FNType>(small))
+      return failure();
+    ValueBuilder b(op.getLoc(), rewriter);
+    Type pair = b.vectorOf(2, b.getI8Type()),
+         halves = b.vectorOf(2, b.getF16Type());
+    Value bytes = op.getIn();
+    auto type = dyn_cast<VectorType>(bytes.getType());
+    bytes = arith::BitcastOp::create(
+        b, type ? Type(type.clone(b.getI8Type())) : Type(b.getI8Type()), bytes);
+    Value result =
+        convertPairs(b, bytes, b.getF16Type(), [&](Value x, Value y) -> Value {
+          Value both = vector::FromElementsOp::create(b, cast<VectorType>(pair),
+                                                      ValueRange{x, y});
+          return NVVM::ConvertF8x2ToF16x2Op::create(b, halves, both,
+                                                    /*relu=*/false, small);
+        });
+    rewriter.replaceOp(op,
+                       b.convert(result, getElementTypeOrSelf(op.getType())));
+    return success();
+  }
+};
+
+/// And two f8E4M3FN of f32; what is too large becomes the largest.
+struct LowerSmallTruncation final : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type small = getElementTypeOrSelf(op.getType());
+    if (!isa<Float8E4M3FNType>(small))
+      return failure();
+    ValueBuilder b(op.getLoc(), rewriter);
+    Type pair = b.vectorOf(2, b.getI8Type());
+    Value bytes = convertPairs(
+        b, b.toF32(op.getIn()), b.getI8Type(), [&](Value x, Value y) -> Value {
+          // The first operand is the upper one.
+          return NVVM::ConvertF32x2ToF8x2Op::create(
+              b, pair, y, x, NVVM::FPRoundingMode::RN,
+              NVVM::SaturationMode::SATFINITE, /*relu=*/false, small);
+        });
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bytes);
+    return success();
+  }
+};
+
 /// The smaller or larger of two numbers; LLVM has these on vectors too.
 template <typename Op> struct LowerMinMax final : OpRewritePattern<Op> {
   LowerMinMax(MLIRContext *context, StringRef intrinsic)
@@ -199,6 +272,8 @@ void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
                                    const GpuInfo &gpu) {
   MLIRContext *context = patterns.getContext();
   bool isAmd = gpu.kind == GpuKind::Amd;
+  if (!isAmd)
+    patterns.add<LowerSmallExtension, LowerSmallTruncation>(context);
   patterns.add<LowerExp, LowerSinCos<math::SinOp>, LowerSinCos<math::CosOp>>(
       context);
   // The instruction alone: results below 2^-126 are 0.

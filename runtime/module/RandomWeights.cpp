@@ -27,7 +27,7 @@ using namespace gist;
 uint64_t gist::randomWidth(const std::string &format) {
   if (format == "f32")
     return 4;
-  if (format == "i8")
+  if (format == "i8" || parseSmallFloat(format))
     return 1;
   return format == "f16" || format == "bf16" ? 2 : 0;
 }
@@ -101,11 +101,13 @@ Status gist::makeRandomWeight(
   auto [mean, spread] = *weight.random;
   uint64_t width = randomWidth(weight.format);
   std::vector<uint32_t> choices(kChoices);
+  std::optional<SmallFloat> small = parseSmallFloat(weight.format);
   for (uint32_t i = 0; i < kChoices; ++i) {
     // The centres of 2^16 equal parts of [mean - spread, mean + spread].
     float value =
         mean + spread * ((2 * static_cast<float>(i) + 1) / kChoices - 1);
     choices[i] = width == 4 ? std::bit_cast<uint32_t>(value)
+                 : small    ? floatToSmall(value, *small)
                  : width == 1
                      ? static_cast<uint8_t>(static_cast<int8_t>(
                            std::clamp(std::round(value), -127.0f, 127.0f)))

@@ -204,7 +204,7 @@ func.func @product_c6_odd(%x: tensor<?x64xf16>, %w: tensor<95x64xf16>, %e: tenso
 // -----
 
 func.func @product_c7(%x: tensor<?x128xi8>, %w: tensor<96x128xi8>, %e: tensor<?x96xf32>) {
-  // expected-error @+1 {{expects scales where both operands are integers, and only there}}
+  // expected-error @+1 {{expects scales where both operands are of 8 bits, and only there}}
   %p = gist.tile_product ins(%x, %w : tensor<?x128xi8>, tensor<96x128xi8>) outs(%e : tensor<?x96xf32>)
       workgroup [128, 64] waves [2, 2] {
   ^bb0(%row: index, %column: index):

@@ -134,7 +134,7 @@ def multiply_integers(text):
             f"{name}x = arith.extf {name}h : {half} to {rows}",
             f"{name}q, {name}s = gist.quantize_blocks {name}x block 128 : {rows}",
             f"{name}v, {name}r = gist.quantize_blocks {w} block {k} : tensor<{n}x{k}xf32>",
-            f"{name}p = gist.integer_matmul {name}q, {name}s, {name}v block 128"
+            f"{name}p = gist.scaled_matmul {name}q, {name}s, {name}v block 128"
             f" : tensor<?x{k}xi8>, tensor<?x{blocks}xf32>, tensor<{n}x{k}xi8>",
             f"{name}f = tensor.collapse_shape {name}r [[0, 1]] : tensor<{n}x1xf32> into tensor<{n}xf32>",
             f"{result} = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>,"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types, and how far a computation in f32 may stray from this one.
 
-NumPy has no bf16. A bf16 array travels as the uint16 view of its bits; it is
+NumPy has no bf16 and no floats of 8 bits, which travel as their bytes. A bf16 array travels as the uint16 view of its bits; it is
 made by rounding f32 to nearest even, and widened by a shift, which is exact.
 """
 
@@ -21,6 +21,8 @@ STORAGE = {
     "i1": np.dtype(np.bool_),
     "index": np.dtype(np.int64),
     "i64": np.dtype(np.int64),
+    "f8E4M3FN": np.dtype(np.uint8),
+    "f8E4M3FNUZ": np.dtype(np.uint8),
 }
 
 
@@ -106,3 +108,32 @@ def assert_close(got, want, element="f32", rtol=1e-5, floor=0.0):
     )
     worst = np.max(error / bound, initial=0.0)
     assert worst <= 1, f"error is {worst:.3g} times its bound"
+
+
+def f8_values(element):
+    """What each of the 256 bytes stands for: a sign, four bits of exponent and
+    three of fraction."""
+    byte = np.arange(256)
+    exponent, fraction = byte >> 3 & 15, (byte & 7) / 8.0
+    bias = {"f8E4M3FN": 7, "f8E4M3FNUZ": 8}[element]
+    values = np.where(exponent == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * 2.0 ** (exponent - bias))
+    values = np.where(byte < 128, values, -values)
+    values[[0x7F, 0xFF] if element == "f8E4M3FN" else 0x80] = np.nan
+    return values
+
+
+def f32_to_f8(x, element):
+    """The nearest number, the even byte between two; beyond the largest, that."""
+    positive = f8_values(element)[:127 if element == "f8E4M3FN" else 128]
+    size = np.abs(np.asarray(x, np.float64))
+    above = np.clip(np.searchsorted(positive, size), 1, len(positive) - 1)
+    low, high = size - positive[above - 1], positive[above] - size
+    isLower = (low < high) | ((low == high) & (above % 2 == 1))
+    byte = np.where(isLower, above - 1, above)
+    # The format of one zero has a NaN where the other has -0.
+    sign = np.signbit(x) & ((byte != 0) | (element == "f8E4M3FN"))
+    return (byte + 128 * sign).astype(np.uint8)
+
+
+def f8_to_f32(byte, element):
+    return f8_values(element)[byte].astype(np.float32)

@@ -461,6 +461,44 @@ TEST(Half, BfloatsAreTheNearest) {
   }
 }
 
+// Every byte is a number that rounds to itself, and what lies between two
+// neighbours goes to the nearer one, half way to the even byte.
+TEST(SmallFloat, RoundsToTheNearest) {
+  for (auto [format, largest] :
+       {std::pair{SmallFloat::E4M3, 448.0F}, {SmallFloat::E4M3Fnuz, 240.0F}}) {
+    EXPECT_EQ(smallToFloat(format == SmallFloat::E4M3 ? 0x7e : 0x7f, format),
+              largest);
+    EXPECT_EQ(floatToSmall(largest * 2, format), floatToSmall(largest, format));
+    uint8_t last = floatToSmall(largest, format);
+    for (int byte = 0; byte < last; ++byte) {
+      float low = smallToFloat(static_cast<uint8_t>(byte), format);
+      float high = smallToFloat(static_cast<uint8_t>(byte + 1), format);
+      ASSERT_LT(low, high);
+      ASSERT_EQ(floatToSmall(low, format), byte);
+      ASSERT_EQ(floatToSmall(-high, format), 0x80 | (byte + 1));
+      float half = (low + high) / 2;
+      ASSERT_EQ(floatToSmall(half, format), byte % 2 ? byte + 1 : byte);
+      ASSERT_EQ(floatToSmall(std::nextafter(half, 0.0F), format), byte);
+      ASSERT_EQ(floatToSmall(std::nextafter(half, 1e9F), format), byte + 1);
+    }
+  }
+}
+
+TEST(SmallFloat, KnowsWhatIsNoNumber) {
+  EXPECT_TRUE(std::isnan(smallToFloat(0x7f, SmallFloat::E4M3)));
+  EXPECT_TRUE(std::isnan(smallToFloat(0xff, SmallFloat::E4M3)));
+  EXPECT_TRUE(std::isnan(smallToFloat(0x80, SmallFloat::E4M3Fnuz)));
+  for (SmallFloat format : {SmallFloat::E4M3, SmallFloat::E4M3Fnuz}) {
+    EXPECT_TRUE(
+        std::isnan(smallToFloat(floatToSmall(std::nanf(""), format), format)));
+    EXPECT_EQ(parseSmallFloat(toString(format)), format);
+  }
+  // Of the two only the first has a zero below zero.
+  EXPECT_EQ(floatToSmall(-1e-9F, SmallFloat::E4M3), 0x80);
+  EXPECT_EQ(floatToSmall(-1e-9F, SmallFloat::E4M3Fnuz), 0);
+  EXPECT_EQ(parseSmallFloat("i8"), std::nullopt);
+}
+
 // LLVM's names of features of one architecture may mean something else on
 // another.
 TEST(CpuFeatures, ArchitecturesAreNotMixed) {

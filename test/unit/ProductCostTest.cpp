@@ -151,8 +151,9 @@ TEST(ProductCost, ChoosesWhatIsFast) {
 
 // Code that needs more workgroup memory is refused when a session loads it.
 TEST(ProductCost, TilesFitTheCard) {
-  for (int64_t bytes : {1, 2}) {
-    auto tiles = getProductTiles(getGpu(), bytes);
+  for (BlockSums sums :
+       {BlockSums::None, BlockSums::Floats, BlockSums::Integers}) {
+    auto tiles = getProductTiles(getGpu(), sums);
     EXPECT_FALSE(tiles.empty());
     for (const ProductTile &tile : tiles) {
       EXPECT_LE(tile.getMemory(), getGpu().workgroupMemory);
@@ -162,13 +163,18 @@ TEST(ProductCost, TilesFitTheCard) {
   }
 }
 
-// Integers have half as many steps, whose sums are scaled.
-TEST(ProductCost, IntegersHaveHalfTheSteps) {
+// Numbers of 8 bits have half as many steps, whose sums may have to be scaled.
+TEST(ProductCost, EightBitsHaveHalfTheSteps) {
   ProductTile tile = {128, 256, 4};
   double floats = estimateProduct({2048, 4096, 8192, 2}, tile, getGpu());
-  double integers = estimateProduct({2048, 4096, 8192, 1}, tile, getGpu());
+  auto estimate = [&](BlockSums sums) {
+    return estimateProduct({2048, 4096, 8192, 1, sums}, tile, getGpu());
+  };
+  double integers = estimate(BlockSums::Integers);
   EXPECT_GT(integers, floats / 2);
   EXPECT_LT(integers, floats * .7);
+  EXPECT_LT(estimate(BlockSums::Floats), integers);
+  EXPECT_LT(estimate(BlockSums::None), floats * .6);
 }
 
 TEST(ProductCost, FewTilesAreSmall) {

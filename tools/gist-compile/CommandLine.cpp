@@ -214,7 +214,11 @@ static std::string checkAdapter(const std::string &given) {
 /// What the module computes in, keeps and leaves out.
 static void addModelOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, Compute> kCompute = {
-      {"auto", Compute::Auto}, {"f32", Compute::F32}, {"int8", Compute::Int8}};
+      {"auto", Compute::Auto},
+      {"f32", Compute::F32},
+      {"int8", Compute::Int8},
+      {"int8-rows", Compute::Int8Rows},
+      {"fp8", Compute::Fp8}};
   static const std::map<std::string, Gram> kGram = {{"exact", Gram::Exact},
                                                     {"fp8", Gram::Fp8}};
   static const std::map<std::string, bool> kHalfCache = {{"f16", true},
@@ -222,10 +226,15 @@ static void addModelOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, bool> kEveryToken = {{"last", false},
                                                           {"all", true}};
   app.option_defaults()->group("Model");
-  addChoice(app, "--compute", options.compute, kCompute, "auto|f32|int8",
-            "Products: int8 (rows of activations become 8-bit integers; for "
-            "GPUs weights too, with a scale for each row), f32, or auto "
-            "(default): int8 on CPUs where weights are quantised, f16 on GPUs");
+  addChoice(
+      app, "--compute", options.compute, kCompute,
+      "auto|f32|int8|int8-rows|fp8",
+      "Products: int8 (rows of activations become 8-bit integers with a "
+      "scale for each block; for GPUs weights too, with a scale for each "
+      "row), for GPUs int8-rows and fp8 (both sides become 8-bit integers "
+      "or floats with a scale for each row: faster, less exact), f32, or "
+      "auto (default): int8 on CPUs where weights are quantised, f16 on "
+      "GPUs");
   addChoice(app, "--gram", options.gram, kGram, "exact|fp8",
             "What a plan's selections compare rows in: exact (default), "
             "or fp8: rounded to f8E4M3FNUZ first, for gfx942");
@@ -457,9 +466,15 @@ static void checkTogether(const CLI::App &app, Options &options) {
       if (!isAmd(target))
         refuse("--gram=fp8 rounds to f8E4M3FNUZ, which " + target +
                " cannot multiply; only gfx942 can");
-  if (options.expandWeights && options.compute == Compute::Int8)
-    refuse("--compute=int8 needs quantised weights, and --expand-weights "
-           "removes them: leave one of the two out");
+  if (options.expandWeights && isSmall(options.compute))
+    refuse(std::string("--compute=") + getName(options.compute) +
+           " needs quantised weights, and --expand-weights removes them: leave "
+           "one of the two out");
+  if ((options.compute == Compute::Int8Rows ||
+       options.compute == Compute::Fp8) &&
+      targets.count("cpu") != 0)
+    refuse(std::string("--compute=") + getName(options.compute) +
+           " is for GPUs: leave the target cpu out, or choose int8");
   if (options.randomWeights && options.referenceWeights)
     refuse("--weights=reference needs a model file, and --random-weights has "
            "none: leave one of the two out");

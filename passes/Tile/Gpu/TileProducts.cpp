@@ -25,7 +25,7 @@ static LogicalResult cutProduct(func::FuncOp kernel, const GpuInfo &gpu) {
   auto tile = kernel->getAttrOfType<GpuProductAttr>(kTileAttr);
   if (!tile || getKernelKind(kernel) != KernelKind::Matmul)
     return success();
-  if (auto product = findRoot<IntegerMatmulOp>(kernel))
+  if (auto product = findRoot<ScaledMatmulOp>(kernel))
     return tileProduct(product, tile, gpu);
   linalg::LinalgOp product = getGpuMatmul(kernel);
   return product ? LogicalResult(tileProduct(product, tile, gpu)) : success();

@@ -1,6 +1,16 @@
 // What products alone read becomes integers with a scale for each row, where a
-// GPU is asked to multiply integers.
+// GPU is asked to multiply integers. With fp8 both sides are floats of 8 bits with a
+// scale for each row, of the type that the GPU multiplies.
 // RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-quantize-activations -cse -split-input-file | FileCheck %s
+// RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-quantize-activations=numbers=fp8 -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=FP8 -DTYPE=f8E4M3FN
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-quantize-activations=numbers=fp8 -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=FP8 -DTYPE=f8E4M3FNUZ
+// RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-quantize-activations=numbers=int8-rows -cse -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=ROWS
+// RUN: not gist-opt %s -gist-set-target=target=sm_90 -gist-quantize-activations=numbers=fp4 -split-input-file 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: expected numbers=int8, numbers=int8-rows or numbers=fp8, got numbers=fp4
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
@@ -9,18 +19,29 @@
 // Two products of one input share its rows, which were rounded to 16 bits.
 // CHECK-LABEL: func @shared
 // CHECK-SAME:    %[[X:.+]]: tensor<?x96xf16>
-// CHECK-DAG:     %[[A:.+]] = gist.weight "a" {gist.by_row = "values"} : tensor<64x96xi8>
-// CHECK-DAG:     %[[AS:.+]] = gist.weight "a" {gist.by_row = "scales"} : tensor<64xf32>
+// CHECK-DAG:     %[[A:.+]] = gist.weight "a" {gist.by_row = i8} : tensor<64x96xi8>
+// CHECK-DAG:     %[[AS:.+]] = gist.weight "a" {gist.by_row = i8} : tensor<64xf32>
 // CHECK:         %[[F:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<?x96xf16>)
 // CHECK:         %[[Q:.+]], %[[S:.+]] = gist.quantize_blocks %[[F]] block 128
 // CHECK-NOT:     gist.quantize_blocks
-// CHECK:         %[[P:.+]] = gist.integer_matmul %[[Q]], %[[S]], %[[A]] block 128
+// CHECK:         %[[P:.+]] = gist.scaled_matmul %[[Q]], %[[S]], %[[A]] block 128
 // CHECK:         linalg.generic {{.*}} ins(%[[P]], %[[AS]] :
-// CHECK:         %[[B:.+]] = gist.weight "b" {gist.by_row = "values", gist.parts = ["k", "v"]} : tensor<40x96xi8>
+// CHECK:         %[[B:.+]] = gist.weight "b" {gist.by_row = i8, gist.parts = ["k", "v"]} : tensor<40x96xi8>
 // CHECK-NOT:     gist.quantize_blocks
-// CHECK:         gist.integer_matmul %[[Q]], %[[S]], %[[B]] block 128
+// CHECK:         gist.scaled_matmul %[[Q]], %[[S]], %[[B]] block 128
 // CHECK-NOT:     linalg.matmul
 // CHECK:         return
+
+// FP8-LABEL:   func @shared
+// FP8:           gist.weight "a" {gist.by_row = [[TYPE]]} : tensor<64x96x[[TYPE]]>
+// FP8:           gist.weight "a" {gist.by_row = [[TYPE]]} : tensor<64xf32>
+// FP8:           %[[Q:.+]], %[[S:.+]] = gist.quantize_blocks %{{.+}} block 96 as [[TYPE]] : tensor<?x96xf32>
+// FP8-NOT:       gist.quantize_blocks
+// FP8-COUNT-2:   gist.scaled_matmul %[[Q]], %[[S]], %{{.+}} block 96 : tensor<?x96x[[TYPE]]>, tensor<?x1xf32>
+
+// ROWS-LABEL:  func @shared
+// ROWS:          gist.quantize_blocks %{{.+}} block 96 : tensor<?x96xf32>
+// ROWS-COUNT-2:  gist.scaled_matmul %{{.+}}, %{{.+}}, %{{.+}} block 96 : tensor<?x96xi8>, tensor<?x1xf32>
 func.func @shared(%x: tensor<?x96xf16>, %a: tensor<?x64xf32>, %b: tensor<?x40xf32>) -> (tensor<?x64xf32>, tensor<?x40xf32>) {
   %zero = arith.constant 0.0 : f32
   %w = gist.weight "a" : tensor<64x96xf16>
@@ -45,7 +66,7 @@ func.func @shared(%x: tensor<?x96xf16>, %a: tensor<?x64xf32>, %b: tensor<?x40xf3
 // The halves of a gated product are scaled apart, each with the scales of its
 // columns, so that they stay all that is read of it.
 // CHECK-LABEL: func @gate
-// CHECK:         %[[P:.+]] = gist.integer_matmul
+// CHECK:         %[[P:.+]] = gist.scaled_matmul
 // CHECK-DAG:     %[[A:.+]] = tensor.extract_slice %[[P]][0, 0] [%{{.+}}, 32] [1, 1]
 // CHECK-DAG:     %[[B:.+]] = tensor.extract_slice %[[P]][0, 32] [%{{.+}}, 32] [1, 1]
 // CHECK-DAG:     %[[AS:.+]] = tensor.extract_slice %{{.+}}[0] [32] [1] : tensor<64xf32>
@@ -79,8 +100,8 @@ func.func @gate(%x: tensor<?x96xf16>, %a: tensor<?x64xf32>, %m: index) -> tensor
 // A row is multiplied as it is: the weight is what takes time to read.
 // CHECK-LABEL: func @one_row
 // CHECK-NOT:     gist.quantize_blocks
-// CHECK:         %[[V:.+]] = gist.weight "a" {gist.by_row = "values"}
-// CHECK:         %[[S:.+]] = gist.weight "a" {gist.by_row = "scales"}
+// CHECK:         %[[V:.+]] = gist.weight "a" {gist.by_row = i8}
+// CHECK:         %[[S:.+]] = gist.weight "a" {gist.by_row = i8}
 // CHECK:         %[[W:.+]] = linalg.generic {{.*}} ins(%[[V]], %[[S]] :
 // CHECK:         linalg.matmul {{.*}} ins(%{{.+}}, %[[W]] : tensor<1x96xf32>, tensor<64x96xf32>)
 func.func @one_row(%x: tensor<1x96xf32>, %a: tensor<1x64xf32>) -> tensor<1x64xf32> {

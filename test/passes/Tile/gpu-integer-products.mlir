@@ -46,7 +46,7 @@
 
 // sm_90 multiplies a block in a step, from zero: of a tile of 256 columns first
 // one half, which is scaled before the other half is multiplied. What is copied
-// two steps ahead is on its way meanwhile.
+// three steps ahead is on its way meanwhile.
 // NVIDIA-LABEL: func.func private @product
 // NVIDIA-SAME:    %[[X:.+]]: tensor<?x576xi8>, %[[S:.+]]: tensor<?x5xf32>, %[[W:.+]]: tensor<28672x576xi8>
 // NVIDIA-DAG:     %[[C0:.+]] = arith.constant 0 : index
@@ -59,7 +59,7 @@
 // NVIDIA:           %[[TW:.+]] = memref.alloca() {alignment = 1024 : i64} : memref<4x256x128xi8, #gpu.address_space<workgroup>>
 // NVIDIA:           %[[LOOP:.+]] = scf.for %[[STEP:.+]] = %[[C0]] to %[[C5]] step %[[C1]]
 // NVIDIA-SAME:          iter_args(%[[TOTALS:.+]] = %[[NONE]])
-// NVIDIA:             nvvm.cp.async.wait.group 1
+// NVIDIA:             nvvm.cp.async.wait.group 2
 // NVIDIA:             gpu.barrier
 // NVIDIA:             gist.tile_copy %[[X]]
 // NVIDIA:             gist.tile_copy %[[W]]
@@ -74,7 +74,7 @@
 // NVIDIA:           gist.tile_yield %[[LOOP]]
 func.func private @product(%x: tensor<?x576xi8>, %s: tensor<?x5xf32>, %w: tensor<28672x576xi8>, %y: tensor<?x28672xf32>)
     -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
-  %p = gist.integer_matmul %x, %s, %w block 128 : tensor<?x576xi8>, tensor<?x5xf32>, tensor<28672x576xi8>
+  %p = gist.scaled_matmul %x, %s, %w block 128 : tensor<?x576xi8>, tensor<?x5xf32>, tensor<28672x576xi8>
   return %p : tensor<?x28672xf32>
 }
 
@@ -83,6 +83,46 @@ func.func private @product(%x: tensor<?x576xi8>, %s: tensor<?x5xf32>, %w: tensor
 // AMD:         gist.tile_product {{.*}} workgroup [64, 64] waves [2, 2]
 func.func private @narrow(%x: tensor<?x256xi8>, %s: tensor<?x2xf32>, %w: tensor<576x256xi8>, %y: tensor<?x576xf32>)
     -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
-  %p = gist.integer_matmul %x, %s, %w block 128 : tensor<?x256xi8>, tensor<?x2xf32>, tensor<576x256xi8>
+  %p = gist.scaled_matmul %x, %s, %w block 128 : tensor<?x256xi8>, tensor<?x2xf32>, tensor<576x256xi8>
   return %p : tensor<?x576xf32>
+}
+
+// Blocks of two steps: both are added up before they are scaled, and the stages of
+// the next block are filled meanwhile.
+// NVIDIA-LABEL: func.func private @long_blocks
+// NVIDIA:           %[[LOOP:.+]] = scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[C2:.+]] iter_args(%[[TOTALS:.+]] = %{{.+}})
+// NVIDIA:             nvvm.cp.async.wait.group 0
+// NVIDIA-COUNT-4:     gist.tile_copy
+// NVIDIA-NOT:         gist.tile_copy
+// NVIDIA:             %[[S:.+]] = gist.tile_scales
+// NVIDIA:             %[[A:.+]] = gist.tile_start %{{.+}}, %{{.+}}, %[[ZERO:.+]] with wgmma_64x128x16 :
+// NVIDIA-NEXT:        %{{.+}} = arith.addi
+// NVIDIA:             %[[B:.+]] = gist.tile_start %{{.+}}, %{{.+}}, %[[A]] with wgmma_64x128x16 :
+// NVIDIA:             %[[D:.+]] = gist.tile_finish %[[B]]
+// NVIDIA:             gist.tile_scale %[[D]] by %[[S]] add %[[TOTALS]] :
+func.func private @long_blocks(%x: tensor<?x1024xi8>, %s: tensor<?x4xf32>, %w: tensor<28672x1024xi8>, %y: tensor<?x28672xf32>)
+    -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %p = gist.scaled_matmul %x, %s, %w block 256 : tensor<?x1024xi8>, tensor<?x4xf32>, tensor<28672x1024xi8>
+  return %p : tensor<?x28672xf32>
+}
+
+// One scale for a row: sums are carried over all of k, and scaled behind the loop.
+// AMD-LABEL:   func.func private @rows
+// AMD:           %[[LOOP:.+]]:{{[0-9]+}} = scf.for
+// AMD-NOT:         gist.tile_scale
+// AMD:             scf.yield
+// AMD:           gist.tile_scale %{{.+}} by %{{.+}} add %{{.+}} : vector<128x256xi32>, vector<128xf32>, vector<128x256xf32>
+// NVIDIA-LABEL: func.func private @rows
+// NVIDIA:         %[[S:.+]] = gist.tile_scales
+// NVIDIA:         %[[SUMS:.+]] = scf.for {{.*}} -> (vector<[[TILE:.+]]xi32>)
+// NVIDIA:           %[[NEXT:.+]] = gist.tile_start
+// NVIDIA-NOT:       gist.tile_scale
+// NVIDIA:           nvvm.wgmma.wait.group.sync.aligned 1
+// NVIDIA:           scf.yield %[[NEXT]]
+// NVIDIA:         %[[DONE:.+]] = gist.tile_finish %[[SUMS]]
+// NVIDIA:         gist.tile_scale %[[DONE]] by %[[S]] add %{{.+}} : vector<[[TILE]]xi32>
+func.func private @rows(%x: tensor<?x1024xi8>, %s: tensor<?x1xf32>, %w: tensor<28672x1024xi8>, %y: tensor<?x28672xf32>)
+    -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %p = gist.scaled_matmul %x, %s, %w block 1024 : tensor<?x1024xi8>, tensor<?x1xf32>, tensor<28672x1024xi8>
+  return %p : tensor<?x28672xf32>
 }

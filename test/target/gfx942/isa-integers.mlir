@@ -27,6 +27,27 @@
 // CHECK:       Occupancy: 2
 func.func private @product(%x: tensor<?x4096xi8>, %s: tensor<?x32xf32>, %w: tensor<4096x4096xi8>, %y: tensor<?x4096xf32>)
     -> tensor<?x4096xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
-  %p = gist.integer_matmul %x, %s, %w block 128 : tensor<?x4096xi8>, tensor<?x32xf32>, tensor<4096x4096xi8>
+  %p = gist.scaled_matmul %x, %s, %w block 128 : tensor<?x4096xi8>, tensor<?x32xf32>, tensor<4096x4096xi8>
+  return %p : tensor<?x4096xf32>
+}
+
+// Floats of 8 bits with a scale for each row have the tile of those of 16: two
+// steps of 64, each of 4 x 2 fragments with 4 instructions, and sums of the whole
+// row in 128 registers, which are scaled behind the loop.
+// CHECK-LABEL: {{^}}floats:
+// CHECK:       [[LOOP:.LBB1_[0-9]+]]:
+// CHECK:       s_barrier
+// CHECK-COUNT-32: v_mfma_f32_32x32x16_fp8_fp8
+// CHECK-NOT:   v_mfma
+// CHECK:       s_barrier
+// CHECK-COUNT-32: v_mfma_f32_32x32x16_fp8_fp8
+// CHECK-NOT:   v_mfma
+// CHECK:       s_cbranch_{{[a-z0-9]+}} [[LOOP]]
+// CHECK:       ScratchSize: 0
+// CHECK:       LDSByteSize: 49152
+func.func private @floats(%x: tensor<?x4096xf8E4M3FNUZ>, %s: tensor<?x1xf32>, %w: tensor<4096x4096xf8E4M3FNUZ>,
+    %y: tensor<?x4096xf32>) -> tensor<?x4096xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %p = gist.scaled_matmul %x, %s, %w block 4096
+      : tensor<?x4096xf8E4M3FNUZ>, tensor<?x1xf32>, tensor<4096x4096xf8E4M3FNUZ>
   return %p : tensor<?x4096xf32>
 }

@@ -117,9 +117,10 @@ void Wgmma::fence() { NVVM::WgmmaFenceAlignedOp::create(b); }
 Value Wgmma::multiply(Value rows, Value columns, Value sum) {
   MLIRContext *context = b.getContext();
   using Types = NVVM::WGMMATypes;
-  Types type = element.isInteger() ? Types::s8
-               : element.isBF16()  ? Types::bf16
-                                   : Types::f16;
+  Types type = element.isInteger()              ? Types::s8
+               : isa<Float8E4M3FNType>(element) ? Types::e4m3
+               : element.isBF16()               ? Types::bf16
+                                                : Types::f16;
   auto scale = sum ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero;
   if (!sum)
     sum = LLVM::UndefOp::create(b, getSumType(number, getNumbers()));

@@ -48,8 +48,9 @@ public:
   /// bits.
   static constexpr int64_t kTileBytes = 128, kTileDepth = 64;
 
-  /// `element` is f16, bf16 or i8, whose sums are i32. Sums have `columns`, a
-  /// multiple of 8 up to kMaxColumns; those of integers, one of 32.
+  /// `element` is f16, bf16, f8E4M3FN or i8, whose sums are i32. Sums have
+  /// `columns`, a multiple of 8 up to kMaxColumns; those of integers, one
+  /// of 32.
   Wgmma(GpuBuilder &b, mlir::Type element, int64_t columns = kColumns);
 
   /// Numbers of a sum in one lane.

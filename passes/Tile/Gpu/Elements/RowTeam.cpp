@@ -54,6 +54,12 @@ Values RowTeam::forColumns(Value size, int64_t width, ValueRange carried,
   return values;
 }
 
+Value RowTeam::combine(Value own, GpuBuilder::Combiner combiner) {
+  // A team is one wave or the whole workgroup (#gist.gpu_rows, C2).
+  return threads > b.getGpu().waveSize ? b.workgroupReduce(own, combiner)
+                                       : b.waveReduce(own, combiner);
+}
+
 Value RowTeam::reduce(const RowReduction &reduction, ValueRange row,
                       int64_t width) {
   linalg::LinalgOp op = reduction.op;
@@ -102,10 +108,8 @@ Value RowTeam::reduce(const RowReduction &reduction, ValueRange row,
           return {b.select(isInside, next, carried[0])};
         });
   };
-  Value sum = b.reduceLanes(reduce(0, start)[0], combine);
-  // A team is one wave or the whole workgroup (#gist.gpu_rows, C2).
-  sum = threads > b.getGpu().waveSize ? b.workgroupReduce(sum, combine)
-                                      : b.waveReduce(sum, combine);
+  Value sum =
+      this->combine(b.reduceLanes(reduce(0, start)[0], combine), combine);
   // The destination counts once, so it is added at the end.
   Value init = emitter.element(op.getDpsInits()[0], at);
   Value result = combine(init, sum);

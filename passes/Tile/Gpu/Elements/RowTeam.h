@@ -54,6 +54,9 @@ public:
   /// `width` neighbours at once.
   Value reduce(const RowReduction &reduction, ValueRange row, int64_t width);
 
+  /// What all threads of the team have, combined.
+  Value combine(Value own, GpuBuilder::Combiner combiner);
+
 private:
   GpuBuilder &b;
   ElementEmitter &emitter;

@@ -42,12 +42,19 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 /// Numbers of a row that a thread quantises at once.
 static constexpr int64_t kBlockWidth = 8;
 
+/// Whether a row has one scale.
+static bool hasWholeRowBlocks(QuantizeBlocksOp op) {
+  return op.getScales().getType().getDimSize(1) == 1;
+}
+
 QuantizeBlocksOp gist::getWrittenBlocks(func::FuncOp kernel) {
   auto op = getWrittenTensor(kernel, 0).getDefiningOp<QuantizeBlocksOp>();
   if (!op || kernel.getNumResults() != 2 ||
       getWrittenTensor(kernel, 0) != op.getValues() ||
       getWrittenTensor(kernel, 1) != op.getScales())
     return {};
+  if (hasWholeRowBlocks(op))
+    return op;
   // The lanes that share a block are a power of two of them.
   constexpr int64_t kSmallestWave = 32;
   auto lanes = static_cast<int64_t>(op.getBlock()) / kBlockWidth;
@@ -85,7 +92,12 @@ private:
   void reduceRow(const RowReduction &reduction);
   void writeRow(unsigned result);
   void writeBlocks();
+  void writeWholeRow();
   void writeBlock(Value column, Value isInside);
+  Value getNumbers(Value column);
+  Value getLargest(Value numbers, Value isInside);
+  void writeNumbers(Value column, Value numbers, Value largest, Value isInside);
+  void writeScale(Value place, Value largest, Value isFirst);
   void writeAt(unsigned result, Value column, int64_t width, Value isInside);
   Values getColumnSizes(unsigned result);
 
@@ -102,6 +114,13 @@ private:
   Values row; ///< leading indices of the elements of a team
 };
 } // namespace
+
+/// The larger of two numbers, one of which may be NaN.
+static auto makeLarger(GpuBuilder &b) {
+  return [&b](Value x, Value y) -> Value {
+    return arith::MaxNumFOp::create(b, x, y);
+  };
+}
 
 int64_t RowsWriter::getLastSize() {
   auto type = cast<RankedTensorType>(emitter.getWritten(0).getType());
@@ -186,34 +205,75 @@ void RowsWriter::writeRow(unsigned result) {
                    });
 }
 
+/// `width` numbers of this team's row from `column` on, which are quantised.
+Value RowsWriter::getNumbers(Value column) {
+  return emitter.elements(blocks.getInput(), {row.front(), column}, width);
+}
+
+/// The largest of them by size. Where a row ends inside of a block, lanes
+/// behind the end take part.
+Value RowsWriter::getLargest(Value numbers, Value isInside) {
+  Value largest =
+      b.reduceLanes(math::AbsFOp::create(b, numbers), makeLarger(b));
+  return b.select(isInside, largest, b.f32(0));
+}
+
+void RowsWriter::writeNumbers(Value column, Value numbers, Value largest,
+                              Value isInside) {
+  Type element = blocks.getValues().getType().getElementType();
+  Value isZero = b.compare(arith::CmpFPredicate::OEQ, largest, b.f32(0));
+  Value inverse = b.select(isZero, b.f32(0),
+                           b.div(b.f32(gist::getLargest(element)), largest));
+  Value scaled = b.mul(numbers, b.broadcast(inverse, width));
+  Value small =
+      element.isInteger()
+          ? arith::FPToSIOp::create(b, b.vectorOf(width, element),
+                                    math::RoundEvenOp::create(b, scaled))
+          : b.convert(scaled, element);
+  b.ifThen(isInside, [&] { emitter.store(0, {row.front(), column}, small); });
+}
+
+void RowsWriter::writeScale(Value place, Value largest, Value isFirst) {
+  Type element = blocks.getValues().getType().getElementType();
+  b.ifThen(isFirst, [&] {
+    emitter.store(1, {row.front(), place},
+                  b.div(largest, b.f32(gist::getLargest(element))));
+  });
+}
+
 /// Quantises `width` numbers of this team's row from `column` on: the lanes of
 /// a wave that have a block find its largest number together.
 void RowsWriter::writeBlock(Value column, Value isInside) {
   auto block = static_cast<int64_t>(blocks.getBlock());
-  Values place = {row.front(), column};
-  Value numbers = emitter.elements(blocks.getInput(), place, width);
-  auto combine = [&](Value x, Value y) -> Value {
-    return arith::MaxNumFOp::create(b, x, y);
-  };
-  Value largest = b.reduceLanes(math::AbsFOp::create(b, numbers), combine);
-  // Where a row ends inside of a block, lanes behind the end take part.
-  largest = b.select(isInside, largest, b.f32(0));
-  largest = b.waveReduce(largest, combine, block / width);
-  Value isZero = b.compare(arith::CmpFPredicate::OEQ, largest, b.f32(0));
-  Value inverse = b.select(isZero, b.f32(0), b.div(b.f32(127), largest));
-  Value scaled = b.mul(numbers, b.broadcast(inverse, width));
-  Value integers =
-      arith::FPToSIOp::create(b, b.vectorOf(width, b.getI8Type()),
-                              math::RoundEvenOp::create(b, scaled));
-  b.ifThen(isInside, [&] { emitter.store(0, place, integers); });
-  Value isFirst = b.both(isInside, b.isEqual(b.rem(column, block), 0));
-  b.ifThen(isFirst, [&] {
-    emitter.store(1, {row.front(), b.div(column, block)},
-                  b.div(largest, b.f32(127)));
-  });
+  Value numbers = getNumbers(column);
+  Value largest =
+      b.waveReduce(getLargest(numbers, isInside), makeLarger(b), block / width);
+  writeNumbers(column, numbers, largest, isInside);
+  writeScale(b.div(column, block), largest,
+             b.both(isInside, b.isEqual(b.rem(column, block), 0)));
+}
+
+/// The same where the whole team has one scale.
+void RowsWriter::writeWholeRow() {
+  Value size = b.index(getLastSize());
+  Value largest = team->forColumns(
+      size, width, b.f32(0),
+      [&](Value column, Value isInside, ValueRange carried) -> Values {
+        return {makeLarger(b)(carried[0],
+                              getLargest(getNumbers(column), isInside))};
+      })[0];
+  largest = team->combine(largest, makeLarger(b));
+  team->forColumns(
+      size, width, {}, [&](Value column, Value isInside, ValueRange) -> Values {
+        writeNumbers(column, getNumbers(column), largest, isInside);
+        return {};
+      });
+  writeScale(b.index(0), largest, b.isEqual(team->getMember(), 0));
 }
 
 void RowsWriter::writeBlocks() {
+  if (hasWholeRowBlocks(blocks))
+    return writeWholeRow();
   int64_t size = getLastSize();
   int64_t step = b.getThreads() / tile.getRows() * width;
   auto write = [&](Value column, Value isInside, ValueRange) -> Values {

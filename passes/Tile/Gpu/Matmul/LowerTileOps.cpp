@@ -198,12 +198,9 @@ LogicalResult TileLowering::lower(TileStartOp op) {
   int64_t columns = op.getW().getType().getDimSize(1);
   int64_t parts = columns / op.getSums().getType().getDimSize(1);
   // From zero the first instruction writes its registers without reading them.
-  bool isNew = matchPattern(op.getSums(), m_Zero());
-  if (parts > 1 && !isNew)
-    return op.emitOpError("expects sums of a part to begin with zero");
-  mapSums(op,
-          isNew ? wgmma->start(x, w, static_cast<int64_t>(op.getPart()), parts)
-                : wgmma->start(x, w, getSums(op.getSums())));
+  bool isNew = isZero(op.getSums());
+  mapSums(op, wgmma->start(x, w, static_cast<int64_t>(op.getPart()), parts,
+                           isNew ? Values() : getSums(op.getSums())));
   return success();
 }
 

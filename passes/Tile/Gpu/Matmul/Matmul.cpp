@@ -204,7 +204,7 @@ static LogicalResult refuseUncut(Operation *product) {
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (findRoot<TileProductOp>(kernel)) // It verifies its instruction itself.
     return expectTile<GpuProductAttr>(kernel);
-  if (auto product = findRoot<IntegerMatmulOp>(kernel)) {
+  if (auto product = findRoot<ScaledMatmulOp>(kernel)) {
     if (failed(expectTile<GpuProductAttr>(kernel)))
       return failure();
     return refuseUncut(product);
@@ -231,8 +231,8 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
     // Other contractions run by their definition, slowly.
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
                  const GpuChoices &) -> GpuTileInterface {
-      if (auto product = findRoot<IntegerMatmulOp>(kernel))
-        return selectIntegerTile(product, gpu);
+      if (auto product = findRoot<ScaledMatmulOp>(kernel))
+        return selectScaledTile(product, gpu);
       if (linalg::LinalgOp product = getGpuMatmul(kernel))
         return selectMatmulTile(product, gpu);
       return selectRowsTile(kernel, gpu);

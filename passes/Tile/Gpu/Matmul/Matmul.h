@@ -48,17 +48,17 @@ mlir::LogicalResult verifyLaneProducts(mlir::linalg::LinalgOp product,
 mlir::LogicalResult verifyGemv(mlir::linalg::LinalgOp product, GpuGemvAttr tile,
                                const GpuInfo &gpu);
 
-/// The same for a product of integers, and whether its tile fits it.
-GpuTileInterface selectIntegerTile(IntegerMatmulOp product, const GpuInfo &gpu);
-mlir::LogicalResult verifyIntegerTile(IntegerMatmulOp product,
-                                      GpuProductAttr tile, const GpuInfo &gpu);
+/// The same for a product of 8 bits, and whether its tile fits it.
+GpuTileInterface selectScaledTile(ScaledMatmulOp product, const GpuInfo &gpu);
+mlir::LogicalResult verifyScaledTile(ScaledMatmulOp product,
+                                     GpuProductAttr tile, const GpuInfo &gpu);
 
 /// Replaces a product by the steps of a workgroup on tiles, as `tile` says.
 mlir::FailureOr<TileProductOp> tileProduct(mlir::linalg::LinalgOp product,
                                            GpuProductAttr tile,
                                            const GpuInfo &gpu);
 mlir::FailureOr<TileProductOp>
-tileProduct(IntegerMatmulOp product, GpuProductAttr tile, const GpuInfo &gpu);
+tileProduct(ScaledMatmulOp product, GpuProductAttr tile, const GpuInfo &gpu);
 
 /// The tile of the result that a workgroup computes.
 ///

@@ -179,8 +179,13 @@ static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
                           {1, waves}, steps, /*matrix=*/true);
 }
 
-/// Integers of k in a step of gfx942.
-static constexpr int64_t kIntegerDepth = 64;
+/// Numbers of 8 bits of k in a step of gfx942, where sums are scaled by blocks.
+static constexpr int64_t kBlockDepth = 64;
+
+/// Steps of a block that are written out, at most.
+static constexpr int64_t kMaxStepsOfBlock = 8;
+/// Products of integers of 8 bits that can be added up in 32.
+static constexpr int64_t kMaxSums = 1 << 17;
 
 /// The cheapest tile of wgmma by the model of costs.
 static GpuProductAttr getWgmmaTile(MLIRContext *context,
@@ -193,8 +198,21 @@ static GpuProductAttr getWgmmaTile(MLIRContext *context,
                              Instruction::Wgmma64x128x16, element);
 }
 
-GpuTileInterface gist::selectIntegerTile(IntegerMatmulOp product,
-                                         const GpuInfo &gpu) {
+static int64_t getRowSize(ScaledMatmulOp product) {
+  return product.getValues().getType().getDimSize(1);
+}
+
+/// What a tile of wgmma has beside totals.
+static BlockSums getSumsBesideTotals(ScaledMatmulOp product) {
+  if (!product.hasBlocks())
+    return BlockSums::None;
+  return product.getValues().getType().getElementType().isInteger()
+             ? BlockSums::Integers
+             : BlockSums::Floats;
+}
+
+GpuTileInterface gist::selectScaledTile(ScaledMatmulOp product,
+                                        const GpuInfo &gpu) {
   MLIRContext *context = product.getContext();
   auto weight = product.getWeight().getType();
   Type element = weight.getElementType();
@@ -203,26 +221,36 @@ GpuTileInterface gist::selectIntegerTile(IntegerMatmulOp product,
   if (gpu.kind == GpuKind::Nvidia)
     return getWgmmaTile(context,
                         {ShapedType::isDynamic(rows) ? -1 : rows, columns,
-                         weight.getDimSize(1), /*bytes=*/1},
+                         weight.getDimSize(1), /*bytes=*/1,
+                         getSumsBesideTotals(product)},
                         element, gpu);
   // Sums and totals of a wave's part are 128 registers where results are wide:
   // a compute unit has two workgroups.
   int64_t size = columns >= kWide ? 128 : 64;
-  return GpuProductAttr::get(context, size, size, kIntegerDepth, {2, 2},
+  int64_t width = columns >= kWide && !product.hasBlocks() ? 2 * size : size;
+  return GpuProductAttr::get(context, size, width, kBlockDepth, {2, 2},
                              /*stages=*/2, Instruction::Mfma32x32x8, element);
 }
 
-LogicalResult gist::verifyIntegerTile(IntegerMatmulOp product,
-                                      GpuProductAttr tile, const GpuInfo &gpu) {
+LogicalResult gist::verifyScaledTile(ScaledMatmulOp product,
+                                     GpuProductAttr tile, const GpuInfo &gpu) {
   auto block = static_cast<int64_t>(product.getBlock());
   int64_t depth = tile.getDepth();
-  // Steps of a block are written out, in a loop that takes two on gfx942.
-  int64_t most = gpu.kind == GpuKind::Amd ? 2 : 1;
-  if (!tile.getElement().isInteger(8) || block % depth != 0 ||
-      block / depth > most)
+  Type element = product.getValues().getType().getElementType();
+  if (tile.getElement() != element)
+    return product.emitOpError("expects a tile of ")
+           << element << ", which it multiplies; got " << tile;
+  if (element.isInteger() && std::min(block, getRowSize(product)) > kMaxSums)
+    return product.emitOpError("adds up ")
+           << block << " products as integers and expects at most " << kMaxSums;
+  // Steps of a block are written out. Four warps have those of one block in
+  // workgroup memory while those of the next one arrive.
+  int64_t most =
+      gpu.kind == GpuKind::Amd ? kMaxStepsOfBlock : tile.getStages() / 2;
+  if (product.hasBlocks() && (block % depth != 0 || block / depth > most))
     return product.emitOpError("has blocks of ")
-           << block << " and expects a tile of i8 whose depth is that, or half "
-           << "of it on gfx942; got " << tile;
+           << block << " and expects a tile whose depth divides that into at "
+           << "most " << most << " steps; got " << tile;
   if (!product.getWeight().getType().hasStaticShape())
     return product.emitOpError("expects a weight of static size, got ")
            << product.getWeight().getType();

@@ -36,19 +36,27 @@
 // After the barrier of a step no warp reads the stage of step - 2 any more,
 // which is the one that is filled again.
 //
-// Integers are added up within a block of k alone. Each block begins from zero,
-// and its scaled sums are added to totals of f32:
+// Numbers of 8 bits with one scale for a row are multiplied like others, and
+// their sums are scaled at the end. Those with scales of blocks of k are added
+// up within a block alone. Each block begins from zero, and its scaled sums are
+// added to totals of f32:
 //
 //   for block:
 //     load the scales of the block
 //     the steps of the block, as above       two of 64 on gfx942
 //     totals += scales * sums
 //
-// A block is one step for four warps, with instructions of up to 128 columns:
-// sums of a part of the columns are scaled before the next part begins. Groups
-// of four warps do so in turns, so that matrix units have work meanwhile. (That
-// each group multiplies one block while it scales another is not for ptxas: it
-// puts waits between all products.)
+// For four warps sums have up to 128 columns: those of a part of the columns
+// are scaled before the next part begins. Groups of four warps do so in turns,
+// so that matrix units have work meanwhile. (That each group multiplies one
+// block while it scales another is not for ptxas: it puts waits between all
+// products.)
+//
+//   for block:
+//     wait for the copies of this block; barrier
+//     start the copies of a block further, into the stages of the block before
+//     for each part of the columns:
+//       multiply all steps of the block; totals += scales * sums
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +70,9 @@ using namespace gist;
 using Values = GpuBuilder::Values;
 using Side = ProductSteps::Side;
 
-/// Columns of an instruction of integers, at most.
-static constexpr int64_t kIntegerColumns = 128;
+/// Columns of the sums of a block, at most: they are in registers beside
+/// totals.
+static constexpr int64_t kBlockColumns = 128;
 
 namespace {
 class StepWriter {
@@ -83,6 +92,7 @@ public:
   Value writeWaveSteps(Value sums);
   Value writeWgmmaSteps(Value sums);
   Value writeWgmmaBlocks(Value totals);
+  Value write(Value totals);
 
 private:
   bool isAnyCopied() const { return product.x.isCopied || product.w.isCopied; }
@@ -147,17 +157,24 @@ private:
     return TileLoadOp::create(b, getStageType(x), getStageType(w), x, stage, w,
                               stage);
   }
-  /// Sums of nothing for a block of integers.
+  /// Sums of nothing, of some `columns` of the totals.
+  Value makeZeros(Value totals, int64_t columns) {
+    int64_t rows = cast<VectorType>(totals.getType()).getDimSize(0);
+    bool areIntegers = getElementTypeOrSelf(product.x.buffer).isInteger();
+    Type number = areIntegers ? Type(b.getI32Type()) : Type(b.getF32Type());
+    return b.constant(VectorType::get({rows, columns}, number), 0);
+  }
   Value makeZeros(Value totals) {
-    auto type = cast<VectorType>(totals.getType());
-    return b.constant(type.clone(b.getI32Type()), 0);
+    return makeZeros(totals, cast<VectorType>(totals.getType()).getDimSize(1));
   }
   /// The scales of the block that `step` is in.
   Value loadScales(Value step, Value totals) {
     auto type = cast<VectorType>(totals.getType());
+    Value block =
+        product.hasBlocks() ? b.div(step, product.block / depth) : b.index(0);
     return TileScalesOp::create(
         b, VectorType::get(type.getDimSize(0), b.getF32Type()), product.scales,
-        product.x.first, b.div(step, product.block / depth));
+        product.x.first, block);
   }
   Value scale(Value sums, Value scales, Value totals) {
     return TileScaleOp::create(b, totals.getType(), sums, scales, totals,
@@ -212,21 +229,26 @@ Value StepWriter::writeWaveSteps(Value sums) {
   };
   // Two steps per iteration where two sets of loaded registers are live: a loop
   // of single steps would copy one set to the other, and wait for it.
-  int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
+  // Steps of a block stand together as well.
+  int64_t together = isTwoAhead ? 2 : 1;
+  if (product.hasBlocks())
+    together = std::max(together, product.block / depth);
+  int64_t rest = steps % together;
   auto writePart = [&](Value step, int64_t count, ValueRange carried) {
     Values values(carried);
-    // What a loop carries of integers are totals.
+    // What a loop carries of blocks are totals.
     Value totals = values.back(), scales;
-    int64_t stepsOfBlock = product.scales ? product.block / depth : count;
+    bool hasBlocks = product.hasBlocks();
+    int64_t stepsOfBlock = hasBlocks ? product.block / depth : count;
     for (int64_t i = 0; i < count; ++i) {
       Value next = b.add(step, i);
-      if (product.scales && i % stepsOfBlock == 0) {
+      if (hasBlocks && i % stepsOfBlock == 0) {
         scales = loadScales(next, totals);
         values.back() = makeZeros(totals);
       }
       values = writeStep(next, values);
       bool isEnd = (i + 1) % stepsOfBlock == 0 || i + 1 == count;
-      if (product.scales && isEnd)
+      if (hasBlocks && isEnd)
         values.back() = totals = scale(values.back(), scales, totals);
     }
     return values;
@@ -270,28 +292,32 @@ Value StepWriter::writeWgmmaSteps(Value sums) {
 Value StepWriter::writeWgmmaBlocks(Value totals) {
   Wgmma wgmma(b, getElementTypeOrSelf(product.x.buffer));
   auto type = cast<VectorType>(totals.getType());
-  int64_t parts = type.getDimSize(1) > kIntegerColumns ? 2 : 1;
-  Value zeros = b.constant(
-      VectorType::get({type.getDimSize(0), type.getDimSize(1) / parts},
-                      b.getI32Type()),
-      0);
-  for (int64_t step = 0; step + 2 < stages; ++step)
+  int64_t parts = type.getDimSize(1) > kBlockColumns ? 2 : 1;
+  Value zeros = makeZeros(totals, type.getDimSize(1) / parts);
+  int64_t stepsOfBlock = product.block / depth, ahead = stages - stepsOfBlock;
+  for (int64_t step = 0; step < ahead; ++step)
     copy(b.index(step));
   stage(b.index(0), fetch(b.index(0)));
   return b.loop(
-      b.index(0), b.index(steps), 1, totals,
+      b.index(0), b.index(steps), stepsOfBlock, totals,
       [&](Value step, ValueRange carried) {
-        wait(stages - 3);
+        wait(ahead - stepsOfBlock);
         wgmma.publishStores();
         b.barrier();
-        copy(b.add(step, stages - 2));
-        Value next = b.add(step, 1), current = getStage(step);
+        for (int64_t i = 0; i < stepsOfBlock; ++i)
+          copy(b.add(step, ahead + i));
+        // What goes through registers has blocks of one step.
+        Value next = b.add(step, 1);
         Values fetched = fetch(next);
         Value scales = loadScales(step, totals), newTotals = carried.front();
         for (int64_t part = 0; part < parts; ++part) {
-          Value sums = TileStartOp::create(b, zeros.getType(), product.x.buffer,
-                                           current, product.w.buffer, current,
-                                           zeros, product.instruction, part);
+          Value sums = zeros;
+          for (int64_t i = 0; i < stepsOfBlock; ++i) {
+            Value current = getStage(b.add(step, i));
+            sums = TileStartOp::create(b, zeros.getType(), product.x.buffer,
+                                       current, product.w.buffer, current, sums,
+                                       product.instruction, part);
+          }
           if (part == 0)
             stage(next, fetched);
           sums = TileFinishOp::create(b, sums.getType(), sums);
@@ -302,10 +328,18 @@ Value StepWriter::writeWgmmaBlocks(Value totals) {
       })[0];
 }
 
-Value gist::writeSteps(GpuBuilder &b, const ProductSteps &product, Value sums) {
-  StepWriter writer(b, product);
-  if (product.instruction != Instruction::Wgmma64x128x16)
-    return writer.writeWaveSteps(sums);
-  return product.scales ? writer.writeWgmmaBlocks(sums)
-                        : writer.writeWgmmaSteps(sums);
+Value StepWriter::write(Value totals) {
+  bool isWgmma = product.instruction == Instruction::Wgmma64x128x16;
+  if (product.hasBlocks())
+    return isWgmma ? writeWgmmaBlocks(totals) : writeWaveSteps(totals);
+  if (!product.scales)
+    return isWgmma ? writeWgmmaSteps(totals) : writeWaveSteps(totals);
+  Value scales = loadScales(b.index(0), totals), zeros = makeZeros(totals);
+  Value sums = isWgmma ? writeWgmmaSteps(zeros) : writeWaveSteps(zeros);
+  return scale(sums, scales, totals);
+}
+
+Value gist::writeSteps(GpuBuilder &b, const ProductSteps &product,
+                       Value totals) {
+  return StepWriter(b, product).write(totals);
 }

@@ -32,16 +32,24 @@ struct ProductSteps {
   /// Where workgroups share k: the first step of this one, and how many it has;
   /// null for all. There is a last odd step where all steps together have one.
   mlir::Value firstStep = {}, numSteps = {};
-  /// Of integers: rows x blocks of `block` numbers of k, a multiple of the
-  /// depth of a step. What is yielded are then the scaled sums of all blocks.
+  /// Of numbers of 8 bits: rows x blocks of `block` numbers of k, a multiple of
+  /// the depth of a step where there are several blocks. What is yielded are
+  /// then the scaled sums of all blocks.
   mlir::Value scales = {};
   int64_t block = 0;
+
+  /// Whether sums are scaled before the loop ends.
+  bool hasBlocks() const {
+    return scales &&
+           llvm::cast<mlir::RankedTensorType>(scales.getType()).getDimSize(1) >
+               1;
+  }
 };
 
-/// Writes the steps at `b`, and returns `sums` with the product added: a vector
-/// of the workgroup's tile.
+/// Writes the steps at `b`, and returns `totals` with the product added: a
+/// vector of the workgroup's tile.
 mlir::Value writeSteps(GpuBuilder &b, const ProductSteps &product,
-                       mlir::Value sums);
+                       mlir::Value totals);
 
 } // namespace gist
 

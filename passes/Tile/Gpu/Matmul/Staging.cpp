@@ -174,7 +174,7 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
 /// would take a register each.
 static Value pack(GpuBuilder &b, Value value, bool keepsScales) {
   auto type = dyn_cast<VectorType>(value.getType());
-  if (!type || !type.getElementType().isInteger(8))
+  if (!type || type.getElementTypeBitWidth() != 8)
     return value;
   int64_t bytes = type.getNumElements();
   if (keepsScales && bytes == 2) {

@@ -31,8 +31,8 @@ public:
   /// blocks.
   Operand(ElementEmitter &emitter, Value tensor, int64_t perRow = 1);
 
-  /// How many numbers a thread reads at once: 16 bytes of f16 or i8 in memory,
-  /// or a group of 32 that shares what it is scaled with.
+  /// How many numbers a thread reads at once: 16 bytes of f16 or of 8 bits in
+  /// memory, or a group of 32 that shares what it is scaled with.
   int64_t getPiece() const { return blocks ? 32 : isBytes() ? 16 : 8; }
   Value getTensor() const { return tensor; }
   int64_t getDepth() const { return depth; }
@@ -62,7 +62,7 @@ public:
 
 private:
   bool isBytes() const {
-    return mlir::getElementTypeOrSelf(tensor).isInteger(8);
+    return mlir::getElementTypeOrSelf(tensor).getIntOrFloatBitWidth() == 8;
   }
   Value dequantizePiece(Value k,
                         llvm::function_ref<Value(Value, int64_t)> readBytes);

@@ -45,6 +45,11 @@ static std::pair<bool, bool> findCopied(Value x, Value w, GpuProductAttr tile,
   return {isCopied(x), isCopied(w)};
 }
 
+/// Numbers of a row.
+static int64_t getDepth(Value operand) {
+  return cast<RankedTensorType>(operand.getType()).getDimSize(1);
+}
+
 /// What takes the place of `product`; where workgroups share k, its body has
 /// arguments for that. The body is not written yet.
 static TileProductOp createTileProduct(GpuBuilder &b, Operation *product,
@@ -63,11 +68,18 @@ static TileProductOp createTileProduct(GpuBuilder &b, Operation *product,
 }
 
 /// Writes the body of `op`.
-static void writeBody(GpuBuilder &b, TileProductOp op, GpuProductAttr tile,
-                      int64_t block, const GpuInfo &gpu) {
+static LogicalResult writeBody(GpuBuilder &b, TileProductOp op,
+                               GpuProductAttr tile, int64_t block,
+                               const GpuInfo &gpu) {
   Value x = op.getX(), w = op.getW();
   auto [isCopiedX, isCopiedW] =
       findCopied(x, w, tile, op->getParentOfType<func::FuncOp>(), gpu);
+  // Past the end of k copies are zeros.
+  if (tile.getInstruction() == Instruction::Wgmma64x128x16 &&
+      block > tile.getDepth() && block < getDepth(w) &&
+      !(isCopiedX && isCopiedW))
+    return op.emitOpError("has blocks of several steps and expects operands "
+                          "that lie in memory as they are multiplied");
   auto makeBuffer = [&](int64_t rows) {
     return SharedTile(b, tile.getStages(), rows, tile.getDepth(),
                       tile.getElement())
@@ -84,8 +96,10 @@ static void writeBody(GpuBuilder &b, TileProductOp op, GpuProductAttr tile,
   }
   steps.scales = op.getScales();
   steps.block = block;
-  Value sums = b.constant(VectorType::get(tile.getShape(), b.getF32Type()), 0);
-  TileYieldOp::create(b, writeSteps(b, steps, sums));
+  Value totals =
+      b.constant(VectorType::get(tile.getShape(), b.getF32Type()), 0);
+  TileYieldOp::create(b, writeSteps(b, steps, totals));
+  return success();
 }
 
 FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
@@ -109,7 +123,8 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   TileProductOp op =
       createTileProduct(b, product, x, w, /*scales=*/{}, start.getDpsInits()[0],
                         tile, *parts > 1);
-  writeBody(b, op, tile, /*block=*/0, gpu);
+  if (failed(writeBody(b, op, tile, /*block=*/0, gpu)))
+    return failure();
   product->getResult(0).replaceAllUsesWith(op.getResult());
   product->erase();
   if (start->use_empty())
@@ -117,10 +132,10 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   return op;
 }
 
-FailureOr<TileProductOp> gist::tileProduct(IntegerMatmulOp product,
+FailureOr<TileProductOp> gist::tileProduct(ScaledMatmulOp product,
                                            GpuProductAttr tile,
                                            const GpuInfo &gpu) {
-  if (failed(verifyIntegerTile(product, tile, gpu)))
+  if (failed(verifyScaledTile(product, tile, gpu)))
     return failure();
   GpuBuilder b(product->getParentOfType<func::FuncOp>(), gpu, gpu.waveSize);
   b.setLoc(product.getLoc());
@@ -131,7 +146,9 @@ FailureOr<TileProductOp> gist::tileProduct(IntegerMatmulOp product,
   TileProductOp op =
       createTileProduct(b, product, product.getValues(), product.getWeight(),
                         product.getScales(), init, tile, /*sharesSteps=*/false);
-  writeBody(b, op, tile, static_cast<int64_t>(product.getBlock()), gpu);
+  if (failed(writeBody(b, op, tile, static_cast<int64_t>(product.getBlock()),
+                       gpu)))
+    return failure();
   product.getResult().replaceAllUsesWith(op.getResult());
   product->erase();
   return op;
@@ -155,6 +172,8 @@ public:
 private:
   /// The instruction, where all products of the body have the same.
   FailureOr<Instruction> findInstruction();
+  /// Columns of the narrowest sums of products that are started together.
+  int64_t findColumns();
   /// The buffer that an operand goes to, by the first op that fills it; null,
   /// with an error, where its stages are not tiles of the operand.
   Value findBuffer(Value first, int64_t rows);
@@ -190,6 +209,14 @@ FailureOr<Instruction> ProductKernel::findInstruction() {
   if (result.wasInterrupted() || !found)
     return product.emitOpError("expects products by one instruction");
   return *found;
+}
+
+int64_t ProductKernel::findColumns() {
+  int64_t columns = product.getWorkgroup()[1];
+  product.getBody().walk([&](TileStartOp op) {
+    columns = std::min(columns, op.getSums().getType().getDimSize(1));
+  });
+  return std::min(columns / product.getWaves()[1], Wgmma::kMaxColumns);
 }
 
 Value ProductKernel::findBuffer(Value first, int64_t rows) {
@@ -295,7 +322,7 @@ LogicalResult ProductKernel::emit() {
                          : TileLoader(b, w, tileW, column);
   MatmulResult result(emitter, product, workgroup[1]);
   if (isWgmma)
-    wgmma.emplace(b, tileX, tileW, product.getWaves());
+    wgmma.emplace(b, tileX, tileW, product.getWaves(), findColumns());
 
   if (wave)
     lowering.setTile(*wave);

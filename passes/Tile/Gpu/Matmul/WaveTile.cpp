@@ -73,12 +73,14 @@ Values WaveTile::loadScales(function_ref<Value(Value)> getScale) {
 }
 
 Values WaveTile::scale(ValueRange sums, ValueRange scales, ValueRange totals) {
-  assert(mma.getLaneRows() == 1 && "integers are multiplied on gfx942 alone");
+  assert(mma.getLaneRows() == 1 && "8 bits are multiplied on gfx942 alone");
   Values results;
   for (auto [number, sum, total] : llvm::enumerate(sums, totals)) {
     int64_t lanes = mma.getAccumulatorType().getNumElements();
     Value scale = b.broadcast(scales[number / fragmentsOfColumns], lanes);
-    Value floats = arith::SIToFPOp::create(b, total.getType(), sum);
+    Value floats = sum;
+    if (getElementTypeOrSelf(sum).isInteger())
+      floats = arith::SIToFPOp::create(b, total.getType(), sum);
     results.push_back(b.fma(floats, scale, total));
   }
   return results;

@@ -34,7 +34,7 @@ public:
   /// The scales of this lane's rows; `getScale` gives that of a row of the
   /// tile.
   Values loadScales(llvm::function_ref<Value(Value)> getScale);
-  /// `totals` + `scales` * `sums`, which are integers.
+  /// `totals` + `scales` * `sums`.
   Values scale(mlir::ValueRange sums, mlir::ValueRange scales,
                mlir::ValueRange totals);
   /// Matrix instructions of one multiply().

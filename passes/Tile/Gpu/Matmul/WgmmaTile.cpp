@@ -14,10 +14,6 @@ using Values = GpuBuilder::Values;
 
 /// Columns after which the numbers of a lane go on in a sum.
 static constexpr int64_t kGroup = 8;
-/// Columns of an instruction of integers, at most: its sums are in registers
-/// beside totals.
-static constexpr int64_t kIntegerColumns = 128;
-
 int64_t WgmmaTile::getColumns(int64_t columns, int64_t most) {
   // Few and wide instructions read the rows of x less often.
   int64_t parts = llvm::divideCeil(columns, most);
@@ -28,11 +24,9 @@ int64_t WgmmaTile::getColumns(int64_t columns, int64_t most) {
 }
 
 WgmmaTile::WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
-                     ArrayRef<int64_t> waves)
+                     ArrayRef<int64_t> waves, int64_t most)
     : b(b), tileX(x), tileW(w),
-      columns(getColumns(w.getRows() / waves[1], x.getElement().isInteger()
-                                                     ? kIntegerColumns
-                                                     : Wgmma::kMaxColumns)),
+      columns(getColumns(w.getRows() / waves[1], most)),
       wgmma(b, x.getElement(), columns) {
   int64_t groupsOfRows = waves[0] / kWarps, groupsOfColumns = waves[1];
   Value group = b.div(b.thread(), kWarps * b.getGpu().waveSize);
@@ -55,14 +49,11 @@ Values WgmmaTile::makeSums(Type number) {
   return Values(partsOfRows * partsOfColumns, wgmma.makeZero(number));
 }
 
-Values WgmmaTile::start(Value stageX, Value stageW, ValueRange sums) {
-  return multiply(stageX, stageW, 0, Values(sums));
-}
-
-Values WgmmaTile::start(Value stageX, Value stageW, int64_t part,
-                        int64_t parts) {
+Values WgmmaTile::start(Value stageX, Value stageW, int64_t part, int64_t parts,
+                        ValueRange sums) {
   int64_t own = partsOfColumns / parts;
-  return multiply(stageX, stageW, part * own, Values(partsOfRows * own));
+  return multiply(stageX, stageW, part * own,
+                  sums.empty() ? Values(partsOfRows * own) : Values(sums));
 }
 
 Values WgmmaTile::multiply(Value stageX, Value stageW, int64_t first,

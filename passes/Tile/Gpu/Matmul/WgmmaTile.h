@@ -20,23 +20,27 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// The tile has the rows of `x` and of `w`; `waves` share them.
+  /// The tile has the rows of `x` and of `w`; `waves` share them. Instructions
+  /// have at most `most` columns.
   WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
-            llvm::ArrayRef<int64_t> waves);
+            llvm::ArrayRef<int64_t> waves, int64_t most = Wgmma::kMaxColumns);
 
   /// Sums of nothing, of the type `number`.
   Values makeSums(mlir::Type number);
   /// Starts to add the product of two stages.
-  Values start(Value stageX, Value stageW, mlir::ValueRange sums);
-  /// Starts the product of part `part` of `parts` of the columns.
-  Values start(Value stageX, Value stageW, int64_t part, int64_t parts);
+  Values start(Value stageX, Value stageW, mlir::ValueRange sums) {
+    return start(stageX, stageW, /*part=*/0, /*parts=*/1, sums);
+  }
+  /// The same for part `part` of `parts` of the columns; without `sums`, from
+  /// zero.
+  Values start(Value stageX, Value stageW, int64_t part, int64_t parts,
+               mlir::ValueRange sums);
   /// The sums when that is done.
   Values finish(mlir::ValueRange sums);
   /// The scales of this lane's rows; `getScale` gives that of a row of the
   /// tile.
   Values loadScales(llvm::function_ref<Value(Value)> getScale);
-  /// `totals`, to a part of which `scales` * `sums` is added; sums are
-  /// integers.
+  /// `totals`, to a part of which `scales` * `sums` is added.
   Values scale(mlir::ValueRange sums, mlir::ValueRange scales,
                mlir::ValueRange totals, int64_t part);
   /// Stores the sums of a tile that begins at a row and a column.
