@@ -464,8 +464,8 @@ TEST(Half, BfloatsAreTheNearest) {
 // Every byte is a number that rounds to itself, and what lies between two
 // neighbours goes to the nearer one, half way to the even byte.
 TEST(SmallFloat, RoundsToTheNearest) {
-  for (auto [format, largest] :
-       {std::pair{SmallFloat::E4M3, 448.0F}, {SmallFloat::E4M3Fnuz, 240.0F}}) {
+  for (auto [format, largest] : {std::pair{SmallFloat::E4M3, 448.0F},
+                                 std::pair{SmallFloat::E4M3Fnuz, 240.0F}}) {
     EXPECT_EQ(smallToFloat(format == SmallFloat::E4M3 ? 0x7e : 0x7f, format),
               largest);
     EXPECT_EQ(floatToSmall(largest * 2, format), floatToSmall(largest, format));
