@@ -195,7 +195,7 @@ void Compilation::keepWindows() {
   const ModelConfig &config = model.config;
   if (!isForUs || options.isGraph() || !model.isDecoder ||
       plan.isOfSelections || plan.hasHeads() || config.slidingWindow == 0 ||
-      config.headSize % kNumbers != 0)
+      options.cacheType == CacheType::Int8 || config.headSize % kNumbers != 0)
     return;
   // A block is about as long as the window, because the cache stores both.
   constexpr int64_t kMost = 2048;
@@ -264,6 +264,13 @@ Status Compilation::writePlan() {
                          "%s: a plan of KV heads needs a model with a KV "
                          "cache; %s does not have one",
                          options.model.c_str(), model.architecture.c_str());
+  // Means that are rounded to 8 bits with every token stop moving.
+  if ((plan.hasHeads() || options.triesHeads()) &&
+      options.cacheType == CacheType::Int8)
+    return Status::error(Code::Unsupported,
+                         "%s: a plan of KV heads needs keys and values in f16 "
+                         "or f32; leave --kv-type=int8 out",
+                         options.plan.c_str());
   plan.heads.block = chooseBlock();
   leaveSlowParts();
   // The plan is an op of the graph from now on, so that dumped files hold it.

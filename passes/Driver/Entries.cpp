@@ -57,7 +57,7 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   // All a decoder can do without a cache is to score.
   import.wholeSequence = import.logitsOfEveryToken = wholeSequences;
   import.expandWeights = options.expandWeights;
-  import.halfCache = options.halfCache;
+  import.cacheType = options.cacheType;
   import.randomWeights = options.randomWeights;
   import.contextLength = options.context;
   import.adapter = options.adapter;

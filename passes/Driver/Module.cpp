@@ -44,7 +44,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.properties["compute"] = compute;
   // gist-run and gist-plan read these properties.
   if (model.isDecoder) {
-    info.properties["kv"] = options.halfCache ? "f16" : "f32";
+    info.properties["kv"] = getName(options.cacheType);
     info.properties["query_heads"] = std::to_string(model.config.numHeads);
   }
   if (model.config.maxSentence > 0)

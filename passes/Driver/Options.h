@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_DRIVER_OPTIONS_H
 #define GIST_PASSES_DRIVER_OPTIONS_H
 
+#include "passes/Import/CacheType.h"
 #include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/LinearPlan.h"
 #include "passes/Plan/File/Plan.h"
@@ -77,8 +78,7 @@ struct Options {
   Gram gram = Gram::Exact;
   // f32 instead of blocks: larger modules, for comparisons.
   bool expandWeights = false;
-  // The KV cache is stored in f16.
-  bool halfCache = true;
+  CacheType cacheType = CacheType::F16;
   // Adds the entry `score`, which perplexities need.
   bool logitsOfEveryToken = true;
   std::string weights = "embed"; ///< as the user says; read into the others

@@ -37,6 +37,7 @@
 #include "passes/Kernel/HeadColumns.h"
 #include "passes/Kernel/HeadOutput.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/ScaledRows.h"
 
 using namespace mlir;
 using namespace gist;
@@ -186,6 +187,9 @@ public:
       llvm::sort(group.ops, [](Operation *a, Operation *b) {
         return a->isBeforeInBlock(b);
       });
+    // Groups that have joined others.
+    llvm::erase_if(groups,
+                   [](const KernelGroup &group) { return group.ops.empty(); });
     llvm::sort(groups, [](const KernelGroup &a, const KernelGroup &b) {
       return a.getTail()->isBeforeInBlock(b.getTail());
     });
@@ -251,7 +255,8 @@ private:
   /// a value just computed belongs to the kernel that computes it.
   void takeConversion(Value value, size_t number) {
     Operation *op = getSource(value).getDefiningOp();
-    if (!op || !isConversion(op) || groupOf.contains(op) ||
+    if (!op || (!isConversion(op) && !getScaledRows(op)) ||
+        groupOf.contains(op) ||
         !getUpdatedArgument(getSource(op->getOperand(0))))
       return;
     if (isReadIn(op->getResult(0), number))
@@ -351,9 +356,12 @@ private:
       auto found = groupOf.find(owner);
       if (found == groupOf.end())
         return StringRef("it is a result of the model");
-      if (number != ~size_t(0) && number != found->second)
+      std::optional<size_t> joined = found->second;
+      if (number != ~size_t(0) && number != *joined)
+        joined = joinUpdates(number, *joined);
+      if (!joined)
         return StringRef("several kernels read it");
-      number = found->second;
+      number = *joined;
       if (groups[number].isRoot && !isBeforeProduct(op, *reader.operand))
         return StringRef("its reader is not computed row by row");
       if (owner != reader.operand->getOwner() || !reader.sameRows ||
@@ -361,6 +369,38 @@ private:
         return StringRef("its reader needs more than one row of it");
     }
     return std::nullopt;
+  }
+
+  /// Makes one group of two that put the same rows into caches, so that what
+  /// both are made of is computed once: integers, and what scales them. Returns
+  /// its number.
+  std::optional<size_t> joinUpdates(size_t a, size_t b) {
+    auto getUpdate = [&](size_t number) {
+      const KernelGroup &group = groups[number];
+      auto insert = dyn_cast<tensor::InsertSliceOp>(getLast(group));
+      bool isAlone = !group.isRoot && group.earlierTails.empty();
+      return isAlone && insert && getUpdatedArgument(insert.getDest())
+                 ? insert
+                 : tensor::InsertSliceOp();
+    };
+    if (getUpdate(b) && getUpdate(a) &&
+        getUpdate(b)->isBeforeInBlock(getUpdate(a)))
+      std::swap(a, b);
+    tensor::InsertSliceOp first = getUpdate(a), last = getUpdate(b);
+    auto isOfIntegers = [](tensor::InsertSliceOp update) {
+      return update.getSourceType().getElementType().isInteger(8);
+    };
+    auto countRows = [](tensor::InsertSliceOp update) {
+      int dim = update.getDroppedDims().find_first_unset();
+      return update.getMixedSizes()[std::max(dim, 0)];
+    };
+    if (!first || !last || isOfIntegers(first) == isOfIntegers(last) ||
+        !isEqualConstantIntOrValue(countRows(first), countRows(last)) ||
+        !isReadAfter(groups[a], last))
+      return std::nullopt;
+    groups[b].earlierTails.push_back(first);
+    merge(a, b);
+    return b;
   }
 
   /// The product whose rows, each by itself, the group is computed from; null

@@ -1,11 +1,11 @@
-//===- GraphAttention.cpp - Rotary positions, KV cache, attention ---------===//
+//===- GraphAttention.cpp - Rotary positions and attention ----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Heads, rotary positions, the KV cache and attention of GraphBuilder.
+// Heads, rotary positions and attention of GraphBuilder.
 //
 //===----------------------------------------------------------------------===//
 
@@ -147,32 +147,14 @@ Value GraphBuilder::rotary(Value x) {
                                        strides);
 }
 
-/// Puts these tokens' rows after the `past` ones of this layer and returns all
-/// that the layer has now.
-/// The cache is layers x capacity x heads x size. Rows are stored in the
-/// cache's type, so attention reads what later calls will read.
-Value GraphBuilder::updateCache(Value &cache, Value rows) {
-  RankedTensorType type = typeOf(cache);
-  rows = convert(rows, type.getElementType());
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  OpFoldResult layer = b.getIndexAttr(currentLayer);
-  OpFoldResult numHeads = b.getIndexAttr(type.getDimSize(2));
-  OpFoldResult size = b.getIndexAttr(type.getDimSize(3));
-  SmallVector<OpFoldResult> strides(4, one);
-  cache = tensor::InsertSliceOp::create(
-      b, rows, cache, SmallVector<OpFoldResult>{layer, past, zero, zero},
-      SmallVector<OpFoldResult>{one, numTokens, numHeads, size}, strides);
-  return tensor::ExtractSliceOp::create(
-      b, cast<RankedTensorType>(rows.getType()), cache,
-      SmallVector<OpFoldResult>{layer, zero, zero, zero},
-      SmallVector<OpFoldResult>{one, total, numHeads, size}, strides);
-}
-
 Value GraphBuilder::attention(Value q, Value k, Value v) {
   if (hasCache) {
+    if (keyCache.scales)
+      balanceKeys(q, k);
     k = updateCache(keyCache, k);
     v = updateCache(valueCache, v);
     // Queries are rounded like keys: products of two types do not exist.
+    // Integers are read as f32.
     q = convert(q, typeOf(k).getElementType());
   }
   // A window that holds the whole context hides nothing, and attention without

@@ -40,18 +40,22 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
       RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
   SmallVector<Type> arguments{tokensType};
   if (hasCache) {
-    Type element = options.halfCache ? Type(b.getF16Type()) : b.getF32Type();
     // One tensor for all layers, so that kernels of different layers are the
     // same kernel with another layer number.
     auto cache = RankedTensorType::get(
         {config.numLayers, config.capacity, config.numKvHeads, config.headSize},
-        element);
+        getCacheElement());
     arguments.append({b.getIndexType(), cache, cache});
+    if (options.cacheType == CacheType::Int8) {
+      RankedTensorType scales = tensorType(cache.getShape().drop_back());
+      arguments.append({scales, scales});
+    }
   }
   function =
       func::FuncOp::create(b, "forward", b.getFunctionType(arguments, {}));
   Block *entry = function.addEntryBlock();
-  const char *names[] = {kTensorTokens, "past", "k_cache", "v_cache"};
+  const char *names[] = {kTensorTokens, "past",     "k_cache",
+                         "v_cache",     "k_scales", "v_scales"};
   for (BlockArgument argument : entry->getArguments()) {
     StringAttr name = b.getStringAttr(names[argument.getArgNumber()]);
     function.setArgAttr(argument.getArgNumber(), kNameAttr, name);
@@ -62,8 +66,12 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
   tokens = entry->getArgument(0);
   if (hasCache) {
     past = entry->getArgument(1);
-    keyCache = entry->getArgument(2);
-    valueCache = entry->getArgument(3);
+    keyCache.rows = entry->getArgument(2);
+    valueCache.rows = entry->getArgument(3);
+  }
+  if (arguments.size() > 4) {
+    keyCache.scales = entry->getArgument(4);
+    valueCache.scales = entry->getArgument(5);
   }
   numTokens = tensor::DimOp::create(b, tokens, 0);
   if (!adapters.chosen.empty())
@@ -71,6 +79,18 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
   // An encoder has no past: it sees all tokens of a sequence at once.
   total =
       past ? arith::AddIOp::create(b, past, numTokens).getResult() : numTokens;
+}
+
+Type GraphBuilder::getCacheElement() {
+  switch (options.cacheType) {
+  case CacheType::F32:
+    return b.getF32Type();
+  case CacheType::F16:
+    return b.getF16Type();
+  case CacheType::Int8:
+    break;
+  }
+  return b.getI8Type();
 }
 
 /// Later errors are often consequences of the first.

@@ -209,7 +209,22 @@ private:
   mlir::Value rotaryTable(const std::string &name,
                           const std::vector<float> &frequencies,
                           double (*function)(double));
-  mlir::Value updateCache(mlir::Value &cache, mlir::Value rows);
+  /// A KV cache: rows of heads, and of 8-bit integers what each row is scaled
+  /// by.
+  struct Cache {
+    mlir::Value rows, scales;
+  };
+  mlir::Type getCacheElement();
+  /// Puts rows of this call, tokens x heads (x size), behind those of a layer.
+  mlir::Value insertRows(mlir::Value cache, mlir::Value rows);
+  /// All rows of this layer up to those of this call.
+  mlir::Value extractRows(mlir::Value cache);
+  mlir::Value updateCache(Cache &cache, mlir::Value rows);
+  /// Rows of heads as 8-bit integers, with a scale for each.
+  Cache quantizeRows(mlir::Value rows);
+  mlir::Value expandRows(const Cache &quantized);
+  /// Makes the numbers of a key alike in size where the layer has a bias.
+  void balanceKeys(mlir::Value &q, mlir::Value &k);
   mlir::Value convert(mlir::Value x, mlir::Type element);
   /// tokens x (count * size) as tokens x count x size.
   mlir::Value splitRows(mlir::Value x, int64_t count, int64_t size);
@@ -218,7 +233,8 @@ private:
   mlir::Value empty(mlir::RankedTensorType type);
   mlir::Value zeros(mlir::RankedTensorType type);
   mlir::Value elementwise(mlir::RankedTensorType type,
-                          llvm::ArrayRef<Operand> operands, Body body);
+                          llvm::ArrayRef<Operand> operands, Body body,
+                          mlir::Value init = {});
   mlir::Value addOperand(mlir::Value x, Operand y);
   /// Sums `body` over the rows or the columns of a matrix: loop dimension
   /// `kept` is the one that stays.
@@ -228,6 +244,12 @@ private:
   mlir::Value sum(unsigned rank, llvm::ArrayRef<unsigned> kept,
                   llvm::ArrayRef<int64_t> sizes,
                   llvm::ArrayRef<Operand> operands, Body body);
+  /// The same, from zeros, with what `combine` makes of two numbers.
+  mlir::Value reduce(unsigned rank, llvm::ArrayRef<unsigned> kept,
+                     llvm::ArrayRef<int64_t> sizes,
+                     llvm::ArrayRef<Operand> operands, Body body, Body combine);
+  /// max |x| over each row of tokens x heads x size; NaN where a row holds one.
+  mlir::Value largestOfRows(mlir::Value heads);
   mlir::Value normWeight(std::string_view name, int64_t size);
   void fail(Status status);
 
@@ -241,7 +263,8 @@ private:
 
   mlir::ImplicitLocOpBuilder b;
   mlir::func::FuncOp function;
-  mlir::Value tokens, past, keyCache, valueCache;
+  mlir::Value tokens, past;
+  Cache keyCache, valueCache;
   int64_t chosenRank = 0; ///< of all chosen adapters together
   /// Tokens x chosenRank: 1 for factors of the token's adapter, and 0.
   mlir::Value chosenShares;

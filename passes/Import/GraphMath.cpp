@@ -67,7 +67,8 @@ static SmallVector<Value> widened(ImplicitLocOpBuilder &b, ValueRange values) {
 /// One generic op with the given body. `dims` of an operand say which loops
 /// index it: {0, 1} a matrix, {0} a column, {1} a row.
 Value GraphBuilder::elementwise(RankedTensorType type,
-                                ArrayRef<Operand> operands, Body body) {
+                                ArrayRef<Operand> operands, Body body,
+                                Value init) {
   auto rank = static_cast<unsigned>(type.getRank());
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -78,7 +79,8 @@ Value GraphBuilder::elementwise(RankedTensorType type,
   }
   maps.push_back(b.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
-  Value init = empty(type);
+  if (!init)
+    init = empty(type);
   return linalg::GenericOp::create(
              b, TypeRange(type), inputs, init, maps, loops,
              [&](OpBuilder &nested, Location loc, ValueRange values) {
@@ -98,6 +100,27 @@ Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
 Value GraphBuilder::sum(unsigned rank, ArrayRef<unsigned> kept,
                         ArrayRef<int64_t> sizes, ArrayRef<Operand> operands,
                         Body body) {
+  return reduce(rank, kept, sizes, operands, body,
+                [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                  return arith::AddFOp::create(b, v[0], v[1]);
+                });
+}
+
+Value GraphBuilder::largestOfRows(Value heads) {
+  return reduce(
+      3, {0, 1}, typeOf(heads).getShape().drop_back(), {{heads, {0, 1, 2}}},
+      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        return math::AbsFOp::create(b, v[0]);
+      },
+      // A NaN is passed on.
+      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        return arith::MaximumFOp::create(b, v[0], v[1]);
+      });
+}
+
+Value GraphBuilder::reduce(unsigned rank, ArrayRef<unsigned> kept,
+                           ArrayRef<int64_t> sizes, ArrayRef<Operand> operands,
+                           Body body, Body combine) {
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (const Operand &operand : operands) {
@@ -110,15 +133,15 @@ Value GraphBuilder::sum(unsigned rank, ArrayRef<unsigned> kept,
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
   for (unsigned loop : kept)
     loops[loop] = utils::IteratorType::parallel;
-  // The sums are f32 whatever the operands are.
+  // The results are f32 whatever the operands are.
   Value init = zeros(tensorType(sizes));
   return linalg::GenericOp::create(
              b, TypeRange(init.getType()), inputs, init, maps, loops,
              [&](OpBuilder &nested, Location loc, ValueRange values) {
                ImplicitLocOpBuilder inner(loc, nested);
                Value term = body(inner, widened(inner, values.drop_back()));
-               linalg::YieldOp::create(inner, ValueRange{arith::AddFOp::create(
-                                                  inner, term, values.back())});
+               linalg::YieldOp::create(inner,
+                                       combine(inner, {term, values.back()}));
              })
       .getResult(0);
 }
@@ -401,7 +424,9 @@ Value GraphBuilder::toUnitLength(Value x) {
 void GraphBuilder::finish(Value result) {
   SmallVector<Value> results{result};
   if (hasCache)
-    results.append({keyCache, valueCache});
+    results.append({keyCache.rows, valueCache.rows});
+  if (keyCache.scales)
+    results.append({keyCache.scales, valueCache.scales});
   func::ReturnOp::create(b, results);
   // The results are known only now.
   function.setType(b.getFunctionType(function.getArgumentTypes(),

@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_IMPORT_IMPORTMODEL_H
 #define GIST_PASSES_IMPORT_IMPORTMODEL_H
 
+#include "passes/Import/CacheType.h"
 #include "passes/Import/Files/ModelConfig.h"
 #include "passes/Import/Files/Weights.h"
 #include "runtime/text/TokenizerSpec.h"
@@ -31,8 +32,8 @@ struct ImportOptions {
   /// Give a decoder a second function, `forward_every_token`, with the logits
   /// of every token, which reads the same weights.
   bool addsEveryToken = false;
-  /// Keep keys and values in f16 instead of f32.
-  bool halfCache = false;
+  /// What keys and values are kept in.
+  CacheType cacheType = CacheType::F32;
   /// Give a decoder no KV cache: a call sees a whole sequence from its start.
   bool wholeSequence = false;
   /// A folder with an adapter to merge into the weights, and by how much;
@@ -74,7 +75,9 @@ struct ImportedModel {
 ///                      %k_cache: tensor<LxCxHkvxDxf32>, %v_cache: ...)
 ///       -> (tensor<1xVxf32>, tensor<LxCxHkvxDxf32>, tensor<LxCxHkvxDxf32>)
 ///
-/// where the caches hold `past` tokens and get these after them; as for an
+/// where the caches hold `past` tokens and get these after them; caches of
+/// 8-bit integers are followed by their scales, %k_scales and %v_scales:
+/// tensor<LxCxHkvxf32>, in arguments and results; as for an
 /// encoder where calls see whole sequences. The caller
 /// keeps tokens within the vocabulary and past + tokens within C. Weights are
 /// `gist.weight` ops under the names of the source. On error the results are

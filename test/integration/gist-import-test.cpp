@@ -32,6 +32,7 @@ static cl::opt<bool> expandWeights("expand-weights",
 static cl::opt<bool> everyToken("every-token",
                                 cl::desc("Logits of every token"));
 static cl::opt<bool> halfCache("half-cache", cl::desc("Cache in f16"));
+static cl::opt<bool> int8Cache("int8-cache", cl::desc("Cache in int8"));
 static cl::opt<int64_t> contextLength("context", cl::desc("Capacity, tokens"));
 static cl::opt<std::string> lora("lora", cl::desc("Adapter to merge"));
 static cl::opt<float> loraScale("lora-scale", cl::init(1),
@@ -89,7 +90,9 @@ int main(int argc, char **argv) {
   ImportOptions options;
   options.expandWeights = expandWeights;
   options.logitsOfEveryToken = everyToken;
-  options.halfCache = halfCache;
+  options.cacheType = int8Cache   ? CacheType::Int8
+                      : halfCache ? CacheType::F16
+                                  : CacheType::F32;
   options.contextLength = contextLength;
   options.adapter = lora;
   options.adapterScale = loraScale;

@@ -38,7 +38,10 @@ class Graph:
 
         arguments, _ = harness.signatures(with_interface)["forward"]
         self.is_decoder = (None, "index") in arguments
-        self.cache_shape = arguments[2][0] if self.is_decoder else None
+        # Behind tokens and past: keys, values, and their scales where they are in 8 bits.
+        count = len(re.findall(r'gist\.name = "[kv]_(?:cache|scales)"', signature.split(") -> ")[0]))
+        self.caches = arguments[2:2 + count]
+        self.cache_shape = self.caches[0][0] if self.is_decoder else None
         # Inputs and state are named too; weights are the last arguments.
         names = re.findall(r'gist\.name = "([^"]+)"', signature.split(") -> ")[0])
         weights = read_safetensors(stored)
@@ -55,13 +58,14 @@ class Graph:
             return self.step(ids, 0, *self.empty_caches())[0]
         return self.library.forward(np.int32(ids), *self.weights)[0]
 
-    def step(self, ids, past, keys, values):
+    def step(self, ids, past, *caches):
         """The logits and the caches after these tokens."""
-        return self.library.forward(np.int32(ids), past, keys, values, *self.weights)
+        return self.library.forward(np.int32(ids), past, *caches, *self.weights)
 
     def empty_caches(self):
         # Large, not zero: what is past the end must never be read.
-        return np.full(self.cache_shape, 1e4), np.full(self.cache_shape, 1e4)
+        return [np.full(shape, 100 if element == "i8" else 1e4)
+                for shape, element in self.caches]
 
 
 def read_safetensors(path):

@@ -66,6 +66,21 @@ def test_half_cache(name, tmp_path):
     assert np.abs(found - expected).max() > 1e-4, "nothing was rounded"
 
 
+@pytest.mark.parametrize("name", ["llama", "gptj"])
+def test_int8_cache(name, tmp_path):
+    """What one call reads is what later calls read: pieces give the same numbers."""
+    graph = Graph(MODELS / name, tmp_path, "--every-token", "--int8-cache")
+    ids, expected = reference(name)
+    found = graph(ids)
+    check(found, expected, tolerance=0.3)
+    assert np.abs(found - expected).max() > 1e-4, "nothing was rounded"
+    caches, past = graph.empty_caches(), 0
+    for count in (3, 1, len(ids) - 4):
+        logits, *caches = graph.step(ids[past:past + count], past, *caches)
+        check(logits, found[past:past + count])
+        past += count
+
+
 def edit_folder(source, folder, edit_tensor, edit_config=lambda config: None):
     """A copy of a model whose tensors are f32, changed by name in place."""
     folder.mkdir()

@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from reference import models
 from reference.attention import attention
 from reference.quantization import (FORMATS, HALVES, dequantize, dequantize_activation,
-                                    quantize_activation)
+                                    expand_head_rows, key_magnitudes, quantize_activation,
+                                    quantize_head_rows)
 from test_compile import run
 
 #: What GGUF files have: Q3_1 and Q2_1 are written by plans alone.
@@ -165,8 +166,14 @@ def compute(shape, weights, biases, kind, options, ids):
         return x @ w.T + biases.get(name, 0)
 
     def attend(_, q, k, v, *__):
+        if options["kv"] == "int8" and "0.k" in biases:
+            magnitudes = key_magnitudes(biases["0.k"], shape.size)
+            k = k / magnitudes
+            q = q * np.repeat(magnitudes, shape.heads // shape.kv_heads, axis=0)
         if options["kv"] == "f16":
             k, v = k.astype(np.float16).astype(np.float64), v.astype(np.float16).astype(np.float64)
+        if options["kv"] == "int8":
+            k, v = (expand_head_rows(*quantize_head_rows(x)) for x in (k, v))
         return attention(q, k, v, causal=True)
 
     return models.llama(weights, ids, attend, 1, shape.heads, shape.kv_heads, 1e-5, 5000.0,
@@ -177,7 +184,7 @@ def cases():
     """Formats, shapes and options. Where a weight has no blocks, there are no products in
     8 bits."""
     for kind, shape, computed, kv in itertools.product(BLOCKS + FLOATS, SHAPES, ["int8", "f32"],
-                                                       ["f16", "f32"]):
+                                                       ["f16", "f32", "int8"]):
         if kind in BLOCKS or computed == "f32":
             yield kind, shape, computed, kv
 
@@ -213,5 +220,5 @@ def test_option(kind, shape, computed, kv, tmp_path):
     error = np.abs(found - expected).max(axis=1) / np.abs(expected).max()
     # A number between two integers of 8 bits, or two f16, may be rounded to either; 8 bits also
     # allow attention in bf16 where the CPU has instructions for it.
-    limit = 3e-2 if computed == "int8" else 5e-3 if kv == "f16" else 2e-5
+    limit = 3e-2 if computed == "int8" else {"f16": 5e-3, "int8": 2e-2, "f32": 2e-5}[kv]
     assert error.max() < limit, error

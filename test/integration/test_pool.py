@@ -59,6 +59,18 @@ def test_8_bit_products(name, tmp_path):
             compare(module, chunk, seed)
 
 
+def test_keys_and_values_in_8_bits(tmp_path):
+    """Integers and their scales are taken over with prefixes, and a row of 8 numbers has 12
+    bytes where f16 has 16."""
+    states = {}
+    for kv in ["int8", "f16"]:
+        module = compile_model("llama", tmp_path, f"--kv-type={kv}", "--compute=f32")
+        seen = compare(module, 5, seed=2)
+        assert seen["prefix"] > 0 and seen["session"] == seen["greedy"]
+        states[kv] = seen["state"]
+    assert states["int8"] * 16 == states["f16"] * 12
+
+
 @pytest.mark.parametrize("name, options", [
     ("llama-q4_1.gguf", ()), ("qwen2-q4_0.gguf", ()), ("gpt2", ("--compute=f32",)),
     ("mixtral", ("--kv-type=f32", "--compute=f32"))])

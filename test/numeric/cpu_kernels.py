@@ -461,6 +461,41 @@ func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
 """
 
 
+def scaled_attention(heads, kv_heads, size, options="causal", symbol="attention", tile="",
+                     tokens="?", ahead=0):
+    """Attention on keys and values in 8 bits, with a scale for each row."""
+    kv, scales = f"tensor<?x{kv_heads}x{size}xi8>", f"tensor<?x{kv_heads}xf32>"
+    q, wide = f"tensor<{tokens}x{heads}x{size}xf32>", f"tensor<?x{kv_heads}x{size}xf32>"
+
+    def expand(name):
+        return f"""
+  %{name}_size = tensor.dim %{name}, %c0 : {kv}
+  %{name}_empty = tensor.empty(%{name}_size) : {wide}
+  %{name}_wide = linalg.generic {{indexing_maps = [affine_map<(t, h, d) -> (t, h, d)>,
+      affine_map<(t, h, d) -> (t, h)>, affine_map<(t, h, d) -> (t, h, d)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%{name}, %{name}_scales : {kv}, {scales}) outs(%{name}_empty : {wide}) {{
+  ^bb0(%n: i8, %s: f32, %o: f32):
+    %f = arith.sitofp %n : i8 to f32
+    %p = arith.mulf %f, %s : f32
+    linalg.yield %p : f32
+  }} -> {wide}"""
+
+    attributes = f"gist.kernel = #gist.kernel<kind = attention, outputs = 1>"
+    if tile:
+        attributes += f", gist.tile = #gist.{tile}"
+    if ahead:
+        attributes += f", gist.prefetch = {ahead} : i64"
+    return f"""
+func.func private @{symbol}(%q: {q}, %k: {kv}, %k_scales: {scales}, %v: {kv}, %v_scales: {scales},
+    %out: {q}) -> {q} attributes {{{attributes}}} {{
+  %c0 = arith.constant 0 : index{expand("k")}{expand("v")}
+  %o = gist.attention %q, %k_wide, %v_wide {options} : {q}, {wide}, {wide}
+  return %o : {q}
+}}
+"""
+
+
 def lookup(name, n, k, target):
     """The kernel of a lookup in a weight that a product has had packed."""
     length, block_bytes = FORMATS[name]

@@ -9,7 +9,8 @@ import pytest
 
 import cpu_kernels as cpu
 from cpu_kernels import rows, whole
-from reference.quantization import FORMATS, HALVES, dequantize, quantize_activation
+from reference.quantization import (FORMATS, HALVES, dequantize, expand_head_rows,
+                                    quantize_activation, quantize_head_rows)
 
 #: Rows: one, less than a register tile, tiles and each rest, several workgroups.
 TOKENS = [1, 2, 3, 9, 12, 37, 70]
@@ -430,6 +431,68 @@ def test_few_queries(tokens, group, size, element, lanes, options):
             fetched = np.full(q.shape, np.nan, dtype)
             fetching.call("attention", cpu.whole(q), rows(k), rows(v), cpu.whole(fetched))
             np.testing.assert_array_equal(fetched, out)
+
+
+def draw_cache(rng, huge, *shape):
+    """Keys or values in 8 bits: among them rows of zeros, rows with a single huge number, and
+    rows that are tiny."""
+    x = draw(rng, *shape)
+    x[::7] = 0
+    x[3::11, 0, 5] = huge
+    x[5::13] *= 1e-30
+    return quantize_head_rows(x)
+
+
+#: Vectors in which attention reads rows in 8 bits.
+PLAIN = "cpu_attention<queries = 32, keys = 64, registers = 4, lanes = {}, instruction = fma>"
+
+
+@pytest.mark.parametrize("tokens, group, size, lanes, options", [
+    (1, 1, 64, 16, "causal"), (1, 7, 80, 16, "causal window 20 sinks 3"), (1, 3, 128, 8, "causal"),
+    (2, 2, 64, 4, "causal"), ("?", 3, 80, 8, "causal window 20 sinks 3"),
+    ("?", 2, 64, 16, "causal"), ("?", 1, 128, 4, "")])
+def test_scaled_attention(tokens, group, size, lanes, options):
+    """Keys and values in 8 bits: a kernel that fetches ahead gives the same bits, and one
+    query of a kernel of any number what a kernel of one gives."""
+    make = lambda tokens, ahead=0: cpu.Kernels(
+        cpu.scaled_attention(2 * group, 2, size, options, tile=PLAIN.format(lanes), tokens=tokens,
+                             ahead=ahead))
+    kernels = make(tokens)
+    any_number, fetching = (make("?"), make(1, 64)) if tokens == 1 else (None, None)
+    rng = np.random.default_rng(group + size)
+    for past in [0, 1, 63, 64, 130]:
+        count = 37 if tokens == "?" else tokens
+        q = draw(rng, count, 2 * group, size)
+        # Scores of hundreds are rounded in f32, and softmax makes that a share of weights.
+        k, v = (draw_cache(rng, huge, count + past, 2, size) for huge in (100, 1e4))
+        cache = [rows(part) for part in (*k, *v)]
+        expected = attend(q, expand_head_rows(*k), expand_head_rows(*v), **OPTIONS[options])
+        # A share of what is added up: huge values next to others of about one.
+        bound = 5e-5 * attend(q, expand_head_rows(*k), np.abs(expand_head_rows(*v)),
+                              **OPTIONS[options]) + 1e-6
+        call = lambda kernels, form: (
+            out := np.full(q.shape, np.nan, np.float32),
+            kernels.call("attention", form(q), *cache, form(out)))[0]
+        out = call(kernels, rows if tokens == "?" else whole)
+        assert (np.abs(out - expected) <= bound).all()
+        if any_number:
+            np.testing.assert_array_equal(call(any_number, rows), out)
+            np.testing.assert_array_equal(call(fetching, whole), out)
+
+
+@pytest.mark.parametrize("tokens", [1, 5])
+def test_scaled_rows_that_are_not_numbers_show(tokens):
+    """A value that is NaN or infinite makes what sees it NaN."""
+    kernels = cpu.Kernels(cpu.scaled_attention(6, 2, 64))
+    rng = np.random.default_rng(11)
+    for bad in (np.nan, np.inf):
+        q = draw(rng, tokens, 6, 64)
+        k, v = draw(rng, tokens + 90, 2, 64), draw(rng, tokens + 90, 2, 64)
+        v[17, 1, 3] = bad
+        out = np.zeros(q.shape, np.float32)
+        kernels.call("attention", rows(q), *map(rows, (*quantize_head_rows(k), *quantize_head_rows(v))),
+                     rows(out))
+        assert np.isnan(out[:, 3:]).all() and np.isfinite(out[:, :3]).all()
 
 
 @pytest.mark.parametrize("sinks", [0, 3])

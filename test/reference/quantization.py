@@ -243,6 +243,38 @@ def dequantize_activation(q, scale, block=32):
     return (cut * scale.astype(np.float64)[..., None]).reshape(q.shape)
 
 
+def quantize_head_rows(x):
+    """Rows of keys or values as a cache in 8 bits has them: (q as int8, an f32 scale
+    for each row), last dim.
+
+    q = x * (127 / max|x|) to nearest, ties to even, and scale = max|x| / 127, in f32. Both
+    are 0 for a row that is smaller than 2^-100 everywhere. A row with a NaN or an infinity
+    has a scale that is not finite and q = 0: it reads as NaN.
+    """
+    x = np.asarray(x, dtype=np.float32)
+    largest = np.abs(x).max(axis=-1)
+    small, finite = largest < np.float32(2.0**-100), np.isfinite(largest)
+    usable = finite & ~small
+    inverse = np.float32(127) / np.where(usable, largest, np.float32(1))
+    q = np.rint(np.where(usable[..., None], x, np.float32(0)) * inverse[..., None])
+    return q.astype(np.int8), np.where(small, np.float32(0), largest / np.float32(127))
+
+
+def key_magnitudes(bias, size):
+    """What keys are divided by before they become 8 bits, heads x size: how large the bias is
+    in a number or in the other one of its rotary pair, half a head away, in units of the
+    head's median, which counts as 1 where it is less; at least 1."""
+    bias = np.abs(np.asarray(bias, np.float64).reshape(-1, size))
+    pairs = np.maximum(bias, np.roll(bias, size // 2, axis=1))
+    median = np.maximum(np.sort(pairs, axis=1)[:, size // 2], 1)[:, None]
+    return np.maximum(pairs / median, 1)
+
+
+def expand_head_rows(q, scale):
+    with np.errstate(invalid="ignore"):
+        return q.astype(np.float64) * np.asarray(scale, np.float64)[..., None]
+
+
 def quantized_matmul(q, scale, blocks, name):
     """gist.quantized_matmul: quantised rows times a block-quantised weight."""
     return dequantize_activation(q, scale) @ dequantize(blocks, name).T

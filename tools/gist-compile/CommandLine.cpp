@@ -221,8 +221,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
       {"fp8", Compute::Fp8}};
   static const std::map<std::string, Gram> kGram = {{"exact", Gram::Exact},
                                                     {"fp8", Gram::Fp8}};
-  static const std::map<std::string, bool> kHalfCache = {{"f16", true},
-                                                         {"f32", false}};
+  static const std::map<std::string, CacheType> kCacheType = {
+      {"f16", CacheType::F16},
+      {"f32", CacheType::F32},
+      {"int8", CacheType::Int8}};
   static const std::map<std::string, bool> kEveryToken = {{"last", false},
                                                           {"all", true}};
   app.option_defaults()->group("Model");
@@ -241,8 +243,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
   app.add_flag("--expand-weights", options.expandWeights,
                "Expand quantised and 16-bit weights to f32: larger, slower, "
                "closest to the original");
-  addChoice(app, "--kv-type", options.halfCache, kHalfCache, "f16|f32",
-            "Numbers that keys and values are kept in: f16 (default), f32");
+  addChoice(app, "--kv-type", options.cacheType, kCacheType, "f16|f32|int8",
+            "Numbers that keys and values are kept in: f16 (default), f32, or "
+            "int8: 8-bit integers with a scale for each row of a head, half of "
+            "the memory of f16");
   app.add_option("--plan", options.plan,
                  "Plan of where the model does less work: a file (JSON), or "
                  "what gist-plan is to try in the module: calibration (of "

@@ -216,9 +216,12 @@ Value Attention::emitTiledMask(const Tiled &tiled, Value score, Value number,
 
 /// Weights of a step from its scores, as the right operand, and the new maxima
 /// and sums. Returns what the outputs so far are multiplied with.
-Value Attention::emitTiledWeights(const Tiled &tiled, Value number, Value first,
-                                  Value bias) {
+Value Attention::emitTiledWeights(const Tiled &tiled, Value number,
+                                  const Step &keys) {
   Value zero = b.index(0);
+  auto splat = [&](Value column, Value at) {
+    return b.broadcast(b.readScalar(column, at), kTile);
+  };
   double infinity = std::numeric_limits<double>::infinity();
   Value never = b.splat(kTile, f32, -infinity);
   Value largest = b.loop(
@@ -227,12 +230,13 @@ Value Attention::emitTiledWeights(const Tiled &tiled, Value number, Value first,
         for (int64_t i = 0; i < kRound; ++i) {
           Value at = b.add(key, i);
           Value score = load(b, tiled.scores, {at, zero});
-          if (bias)
-            score = arith::AddFOp::create(
-                b, score, b.broadcast(b.readScalar(bias, at), kTile));
+          if (keys.keyScales)
+            score = arith::MulFOp::create(b, score, splat(keys.keyScales, at));
+          if (keys.bias)
+            score = arith::AddFOp::create(b, score, splat(keys.bias, at));
           if (isMasked)
-            score = emitTiledMask(tiled, score, number, b.add(first, at));
-          if (bias || isMasked)
+            score = emitTiledMask(tiled, score, number, b.add(keys.first, at));
+          if (keys.keyScales || keys.bias || isMasked)
             store(b, score, tiled.scores, {at, zero});
           top = arith::MaxNumFOp::create(b, top, score);
         }
@@ -254,9 +258,14 @@ Value Attention::emitTiledWeights(const Tiled &tiled, Value number, Value first,
         for (int64_t i = 0; i < kRound; i += 2) {
           Values weights;
           for (int64_t n = i; n < i + 2; ++n) {
-            Value score = load(b, tiled.scores, {b.add(key, n), zero});
-            weights.push_back(emitExp2(arith::SubFOp::create(b, score, base)));
-            total = arith::AddFOp::create(b, total, weights.back());
+            Value at = b.add(key, n);
+            Value score = load(b, tiled.scores, {at, zero});
+            Value weight = emitExp2(arith::SubFOp::create(b, score, base));
+            total = arith::AddFOp::create(b, total, weight);
+            if (keys.valueScales)
+              weight =
+                  arith::MulFOp::create(b, weight, splat(keys.valueScales, at));
+            weights.push_back(weight);
           }
           Value pair = divide(b.add(key, i), 2, false);
           store(b, narrowPairs(b, weights[0], weights[1]), tiled.weights,
@@ -270,8 +279,8 @@ Value Attention::emitTiledWeights(const Tiled &tiled, Value number, Value first,
 }
 
 /// One step of keys and values for a tile of rows.
-void Attention::emitTiledStep(const Tiled &tiled, Value number, Value first,
-                              Value bias) {
+void Attention::emitTiledStep(const Tiled &tiled, Value number,
+                              const Step &keys) {
   Value zero = b.index(0);
   auto operand = amx::TileType::get({kTile, kDeep}, bf16);
   auto loadTile = [&](Value buffer, ValueRange indices) -> Value {
@@ -287,7 +296,7 @@ void Attention::emitTiledStep(const Tiled &tiled, Value number, Value first,
       },
       tiled.scores,
       [&](int64_t i) { return Values{b.index(i * kTile), zero}; });
-  Value factor = emitTiledWeights(tiled, number, first, bias);
+  Value factor = emitTiledWeights(tiled, number, keys);
   repeat(b, b.index(valueSize), kRound, [&](Value at) {
     for (int64_t i = 0; i < kRound; ++i) {
       Values place = {number, b.add(at, i), zero};
@@ -364,9 +373,12 @@ Value Attention::emitTiled(Value result) {
     Value count = countKeys(first);
     emitTiledKeys(tiled, first, count);
     emitTiledValues(tiled, first, count);
-    Value bias = emitBias(first, count);
+    Step part = {.first = first,
+                 .keyScales = emitScales(what.keyScales, first, count),
+                 .valueScales = emitScales(what.valueScales, first, count),
+                 .bias = emitBias(first, count)};
     repeat(b, tiles, 1,
-           [&](Value number) { emitTiledStep(tiled, number, first, bias); });
+           [&](Value number) { emitTiledStep(tiled, number, part); });
     return State();
   });
   return b.loop(b.index(0), tiles, 1, result,

@@ -25,6 +25,7 @@
 #include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Kernel/ScaledRows.h"
 #include "passes/Tile/Cpu/AttentionTileEmitter.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
 
@@ -98,21 +99,35 @@ Value Attention::emitWiden(Value source, Value first, Value count,
       })[0];
 }
 
-/// What is added to the scores of a step, or null.
-Value Attention::emitBias(Value first, Value count) {
-  if (!what.bias)
-    return {};
+/// A number for each of `count` keys of a step, and zeros up to `step`.
+Value Attention::emitColumn(Value count, function_ref<Value(Value i)> read) {
   Value buffer = b.loop(b.index(0), count, 1, b.empty({step}, f32),
                         [&](Value i, ValueRange carried) {
-                          Value bias = arith::MulFOp::create(
-                              b, what.bias(b, b.add(first, i)),
-                              constant(std::numbers::log2e));
-                          return Values{b.writeScalar(bias, carried[0], i)};
+                          return Values{b.writeScalar(read(i), carried[0], i)};
                         })[0];
   return b.loop(count, b.index(step), 1, buffer,
                 [&](Value i, ValueRange carried) {
                   return Values{b.writeScalar(constant(0), carried[0], i)};
                 })[0];
+}
+
+/// What the keys or the values of a step are scaled by, or null.
+Value Attention::emitScales(Value scales, Value first, Value count) {
+  if (!scales)
+    return {};
+  return emitColumn(count, [&](Value i) {
+    return b.readScalar(scales, what.locate(b, b.add(first, i)));
+  });
+}
+
+/// What is added to the scores of a step, or null.
+Value Attention::emitBias(Value first, Value count) {
+  if (!what.bias)
+    return {};
+  return emitColumn(count, [&](Value i) -> Value {
+    return arith::MulFOp::create(b, what.bias(b, b.add(first, i)),
+                                 constant(std::numbers::log2e));
+  });
 }
 
 /// Which of the keys `ids` a query at `here` sees where attention is causal;
@@ -216,7 +231,9 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
         }
         Value result = carried[0];
         for (int64_t i = 0; i < rows; ++i) {
-          Value score = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
+          Value score =
+              scaleBy(keys.keyScales,
+                      b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4)), key);
           if (keys.bias)
             score = arith::AddFOp::create(
                 b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
@@ -370,6 +387,7 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
           Value e =
               emitExp2(arith::SubFOp::create(b, x, b.broadcast(base, width)));
           Value sum = arith::AddFOp::create(b, carried[0], e);
+          e = scaleBy(keys.valueScales, e, key);
           if (!isPaired)
             return Values{sum, b.write(e, carried[1], {line, key})};
           Value result = carried[1];
@@ -436,7 +454,7 @@ Value Attention::countKeys(Value first) {
 /// The keys and values from number `first` on.
 Attention::Step Attention::emitStep(Value first) {
   Value count = countKeys(first);
-  Step part = {first, {}, {}, {}, {}};
+  Step part = {first};
   if (what.make) {
     AttentionStep made = what.make(b, first, count, step);
     part.k = made.key;
@@ -447,6 +465,8 @@ Attention::Step Attention::emitStep(Value first) {
       part.k = emitWiden(what.key, first, count, headSize);
       part.v = emitWiden(what.value, first, count, valueSize);
     }
+    part.keyScales = emitScales(what.keyScales, first, count);
+    part.valueScales = emitScales(what.valueScales, first, count);
     part.bias = emitBias(first, count);
   }
   if (what.pairBias)
@@ -601,6 +621,14 @@ Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
   return attention.emit(result);
 }
 
+/// Where `rows` are read from: integers with scales, or as they are.
+static void setSource(TileBuilder &b, Value rows, Value &numbers,
+                      Value &scales) {
+  std::optional<ScaledRows> scaled = sliceScaledRows(b, rows);
+  numbers = scaled ? scaled->numbers : rows;
+  scales = scaled ? scaled->scales : Value();
+}
+
 LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   RankedTensorType key = op.getKey().getType();
   if (op.getOffsets() || key.getDimSize(1) != 1)
@@ -621,9 +649,9 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   AttentionTile what;
   what.query = op.getQuery();
   what.queries = builder.size(op.getQuery(), 0);
-  what.keys = builder.size(op.getKey(), 0);
-  what.key = op.getKey();
-  what.value = op.getValue();
+  setSource(builder, op.getKey(), what.key, what.keyScales);
+  setSource(builder, op.getValue(), what.value, what.valueScales);
+  what.keys = builder.size(what.key, 0);
   what.locate = [](TileBuilder &b, Value n) { return Values{n, b.index(0)}; };
   what.mask = op.getMask();
   what.isCausal = op.getCausal();

@@ -29,7 +29,11 @@ struct AttentionTile {
   mlir::Value queries;    ///< how many tokens
   mlir::Value keys;       ///< how many keys
   mlir::Value key, value; ///< tensors that hold them, the head size last
-  /// The leading indices of key number `n` in `key` and `value`.
+  /// What each key and value, integers then, is scaled by; or null. Scores and
+  /// weights are scaled in their place.
+  mlir::Value keyScales = {}, valueScales = {};
+  /// The leading indices of key number `n` in `key` and `value`, and those of
+  /// its scales.
   std::function<TileBuilder::Values(TileBuilder &, mlir::Value n)> locate;
   /// What is added to the score of key number `n`, an f32; may be null.
   std::function<mlir::Value(TileBuilder &, mlir::Value n)> bias = nullptr;

@@ -95,10 +95,12 @@ private:
   /// Running maxima, sums and outputs of the rows, in this order.
   using State = Values;
 
-  /// Keys and values of a step, as they are multiplied, and what is added to
-  /// the scores. Without `k` and `v`, rows are read where they lie.
+  /// Keys and values of a step, as they are multiplied; what scores and weights
+  /// are multiplied with, and what is added to scores. Without `k` and `v`,
+  /// rows are read where they lie.
   struct Step {
-    Value first, k, v, bias, pairBias;
+    Value first, k = {}, v = {};
+    Value keyScales = {}, valueScales = {}, bias = {}, pairBias = {};
   };
   /// Neighbours of row `i` of a step's keys or values, from `at` on, where
   /// `place` is what locateRow says of it.
@@ -114,7 +116,17 @@ private:
   }
   Value emitQueries();
   Value emitWiden(Value source, Value first, Value count, int64_t size);
+  Value emitColumn(Value count, llvm::function_ref<Value(Value i)> read);
+  Value emitScales(Value scales, Value first, Value count);
   Value emitBias(Value first, Value count);
+  /// `numbers` of neighbouring keys from number `at` of a step on, each times
+  /// its scale where there are scales.
+  Value scaleBy(Value scales, Value numbers, Value at) {
+    if (!scales)
+      return numbers;
+    auto type = mlir::cast<mlir::VectorType>(numbers.getType());
+    return mlir::arith::MulFOp::create(b, numbers, b.read(scales, at, type));
+  }
   Step emitStep(Value first);
   State emitSteps(
       State state,
@@ -143,9 +155,8 @@ private:
   void emitTiledKeys(const Tiled &tiled, Value first, Value count);
   void emitTiledValues(const Tiled &tiled, Value first, Value count);
   Value emitTiledMask(const Tiled &tiled, Value score, Value number, Value key);
-  Value emitTiledWeights(const Tiled &tiled, Value number, Value first,
-                         Value bias);
-  void emitTiledStep(const Tiled &tiled, Value number, Value first, Value bias);
+  Value emitTiledWeights(const Tiled &tiled, Value number, const Step &keys);
+  void emitTiledStep(const Tiled &tiled, Value number, const Step &keys);
   Value emitTiledResult(const Tiled &tiled, Value number, Value result);
   Value emitTiled(Value result);
 

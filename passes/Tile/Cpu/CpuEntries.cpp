@@ -7,6 +7,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistExpertOps.h"
+#include "passes/Kernel/ScaledRows.h"
 #include "passes/Kernel/Selections.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
 #include "passes/Tile/Cpu/AttentionLoops.h"
@@ -369,11 +370,15 @@ static constexpr int64_t kPairedRows = 8;
 /// for each pair of rows and of keys, and compiling a thousand takes minutes.
 static constexpr int64_t kMaxPairedHead = 256;
 
-/// The types of query, key and value; none where it is another op.
+/// The types of query, key and value as they are stored; none where it is
+/// another op.
 static std::array<RankedTensorType, 3> getTypes(Operation *attention) {
+  auto stored = [](TypedValue<RankedTensorType> rows) {
+    return rows.getType().clone(getStoredElement(rows));
+  };
   if (auto op = dyn_cast_or_null<AttentionOp>(attention))
-    return {op.getQuery().getType(), op.getKey().getType(),
-            op.getValue().getType()};
+    return {op.getQuery().getType(), stored(op.getKey()),
+            stored(op.getValue())};
   if (auto op = dyn_cast_or_null<ClusterAttentionOp>(attention))
     return {op.getQuery().getType(), op.getKeys().getType(),
             op.getValues().getType()};

@@ -73,10 +73,19 @@ static bool worksOnRows(func::FuncOp kernel) {
            slice.getDroppedDims().test(0)))
         return false;
   }
-  Value result = getReturn(kernel)->getOperand(0);
-  if (auto insert = result.getDefiningOp<tensor::InsertSliceOp>())
-    return hasRows(insert.getSource());
-  return hasRows(result);
+  return llvm::all_of(getReturn(kernel)->getOperands(), [](Value result) {
+    if (auto insert = result.getDefiningOp<tensor::InsertSliceOp>())
+      return hasRows(insert.getSource());
+    return hasRows(result);
+  });
+}
+
+/// The op that puts rows into the cache that `result` is; null where it is the
+/// rows.
+static tensor::InsertSliceOp findUpdate(Value result) {
+  auto insert = result.getDefiningOp<tensor::InsertSliceOp>();
+  // Part of a row, not the rows of a cache.
+  return insert && !hasRows(result) ? insert : tensor::InsertSliceOp();
 }
 
 /// The first dimension that a slice keeps.
@@ -130,16 +139,13 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
   Block &body = kernel.getBody().front();
   func::ReturnOp end = getReturn(kernel);
   Location location = end.getLoc();
-  auto cache = end->getOperand(0).getDefiningOp<tensor::InsertSliceOp>();
-  if (cache && hasRows(cache.getResult()))
-    cache = {}; // Part of a row, not the rows of a cache.
+  tensor::InsertSliceOp cache = findUpdate(end->getOperand(0));
 
   // The originals stay behind. They have no uses once the return is changed.
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
     ops.push_back(&op);
   rewriter.setInsertionPoint(end);
-  Value whole = cache ? cache.getSource() : end->getOperand(0);
   // The size of an argument gives the grid directly. A cache is told how many
   // rows it gets; asking them would keep the whole of what makes them.
   OpFoldResult rows =
@@ -186,7 +192,10 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
     mapping.map(argument, hasRows(argument) ? getSlice(inside) : inside);
   }
   for (Operation *op : ops) {
-    if (op == cache)
+    if (llvm::any_of(end->getOperands(), [&](Value result) {
+          tensor::InsertSliceOp update = findUpdate(result);
+          return update && op == update;
+        }))
       continue;
     Operation *copy = rewriter.clone(*op, mapping);
     if (Value shifted = setRows(rewriter, copy, first, countValue)) {
@@ -214,7 +223,8 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
   rewriter.setInsertionPointToEnd(forall.getTerminator().getBody());
   for (auto [number, operand] : llvm::enumerate(end->getOperands())) {
     Value destination = forall.getRegionIterArgs()[number];
-    Value source = mapping.lookupOrDefault(cache ? whole : operand);
+    tensor::InsertSliceOp cache = findUpdate(operand);
+    Value source = mapping.lookupOrDefault(cache ? cache.getSource() : operand);
     SmallVector<OpFoldResult> offsets, sizes, strides;
     // Offsets are computed in front of the terminator, whose region takes
     // nothing but insertions.

@@ -129,6 +129,7 @@ Value Attention::emitPairedScores(Value row, const Step &keys) {
                                     sums[i / 2 * kPairs + j + 1],
                                     {lane, lane + 1, lane + 4, lane + 5});
             Value key = b.add(b.mul(pair, 2), 2 * j);
+            score = scaleBy(keys.keyScales, score, key);
             if (keys.bias)
               score = arith::AddFOp::create(
                   b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
@@ -239,11 +240,12 @@ Value Attention::emitPaired(Value result) {
   q = emitPairedQueries();
   state = emitSteps(state, [&](Value first, const State &before) {
     Value count = countKeys(first);
-    Step part = {first,
-                 emitPairedKeys(first, count),
-                 emitPairedValues(first, count),
-                 emitBias(first, count),
-                 {}};
+    Step part = {.first = first,
+                 .k = emitPairedKeys(first, count),
+                 .v = emitPairedValues(first, count),
+                 .keyScales = emitScales(what.keyScales, first, count),
+                 .valueScales = emitScales(what.valueScales, first, count),
+                 .bias = emitBias(first, count)};
     return b.loop(zero, rows, rowsAtOnce, before,
                   [&](Value row, ValueRange inner) {
                     return emitRows(row, rowsAtOnce, part, State(inner));

@@ -80,7 +80,11 @@ Value TileBuilder::read(Value tensor, ValueRange indices, VectorType type) {
 
 Value TileBuilder::readF32(Value tensor, ValueRange indices, int64_t lanes) {
   Type element = getElementTypeOrSelf(tensor.getType());
-  return toF32(read(tensor, indices, vectorOf(lanes, element)));
+  Value vector = read(tensor, indices, vectorOf(lanes, element));
+  if (isa<IntegerType>(element))
+    return arith::SIToFPOp::create(*this, vectorOf(lanes, getF32Type()),
+                                   vector);
+  return toF32(vector);
 }
 
 Value TileBuilder::readScalar(Value tensor, ValueRange indices) {

@@ -42,7 +42,8 @@ public:
 
   /// The vector at `indices`, along the last dimension; all of it is in bounds.
   Value read(Value tensor, mlir::ValueRange indices, mlir::VectorType type);
-  /// The f32 vector of `lanes` numbers at `indices` of any float tensor.
+  /// The f32 vector of `lanes` numbers at `indices` of a tensor of
+  /// floats or signed integers.
   Value readF32(Value tensor, mlir::ValueRange indices, int64_t lanes);
   Value readScalar(Value tensor, mlir::ValueRange indices);
   /// `tensor` with `vector` at `indices`, rounded to its element type;

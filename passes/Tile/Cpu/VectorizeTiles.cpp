@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Kernel/ScaledRows.h"
 #include "passes/Passes.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
@@ -44,6 +45,12 @@ struct ReasonListener final : RewriterBase::Listener {
 };
 } // namespace
 
+/// Whether `op` is attention, or takes a part of its operand for it.
+static bool isForAttention(Operation *op) {
+  return isa<AttentionOp>(op) || (isa<tensor::ExtractSliceOp>(op) &&
+                                  llvm::any_of(op->getUsers(), isForAttention));
+}
+
 /// Lowers `op`; fails where it has no kernel, or not in this form.
 static LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
@@ -58,7 +65,10 @@ static LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
       .Case([&](ClusterAttentionOp op) {
         return lowerClusterAttention(rewriter, op);
       })
-      .Case([&](linalg::LinalgOp op) {
+      .Case([&](linalg::LinalgOp op) -> LogicalResult {
+        // Attention reads the integers and applies their scales.
+        if (getScaledRows(op) && llvm::any_of(op->getUsers(), isForAttention))
+          return rewriter.notifyMatchFailure(op, "its reader computes it");
         return isTransposedMatmul(op) ? lowerMatmul(rewriter, op)
                                       : lowerRowwise(rewriter, op);
       })

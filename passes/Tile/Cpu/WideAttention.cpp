@@ -75,7 +75,8 @@ Value Attention::emitWideScores(Value row, int64_t rows, const Step &keys) {
         Value result = carried[0];
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < kVectors; ++j) {
-            Value at = b.add(key, j * lanes), score = sums[i * kVectors + j];
+            Value at = b.add(key, j * lanes);
+            Value score = scaleBy(keys.keyScales, sums[i * kVectors + j], at);
             if (keys.bias)
               score = arith::AddFOp::create(b, score,
                                             b.read(keys.bias, at, vector));

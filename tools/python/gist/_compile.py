@@ -30,7 +30,7 @@ def compile(
     plan: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     target: str | Sequence[str] = "cpu",
     compute: Literal["auto", "f32", "int8", "int8-rows", "fp8"] = "auto",
-    kv_type: Literal["f16", "f32"] = "f16",
+    kv_type: Literal["f16", "f32", "int8"] = "f16",
     context: int = 0,
     expand_weights: bool = False,
     triple: str = "",
