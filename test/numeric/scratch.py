@@ -36,6 +36,14 @@ def make(text, target, *arguments):
     return [m.make(0 if m.is_control else np.nan, *shapes) for m in ask(text, target)]
 
 
+def call(kernels, text, name, *arguments):
+    """Calls the kernel of CPUs with the memory that it works in; it leaves control
+    zero, which the next call finds so."""
+    memory = make(text, "cpu", *arguments)
+    kernels.call(name, *arguments, *memory)
+    assert not any(array.any() for array, _ in memory[1:])
+
+
 @functools.lru_cache(maxsize=None)
 def ask(text, target, calls=1):
     """The memory of the one kernel in `text`, in order, when a function calls it so

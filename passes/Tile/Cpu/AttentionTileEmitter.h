@@ -116,6 +116,7 @@ private:
   Value emitWiden(Value source, Value first, Value count, int64_t size);
   Value emitBias(Value first, Value count);
   Step emitStep(Value first);
+  Value getFirstSeen();
   State emitSteps(
       State state,
       llvm::function_ref<State(Value first, const State &state)> emitStep);
@@ -126,7 +127,18 @@ private:
   Value emitExp2(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors,
                     const Step &keys, Value out);
+  State emitKeys();
   Value emitResult(State state, Value result);
+
+  // Keys in parts: see AttentionParts.cpp.
+  bool hasParts() const {
+    return what.part && mlir::isConstantIntValue(what.queries, 1);
+  }
+  Value emitPart(Value result);
+  Value locatePart(Value part, Value row);
+  void storePart(const State &state);
+  Value countFinished();
+  State joinParts(Value parts);
 
   // With keys along more than four lanes: see WideAttention.cpp.
   Value emitTransposed(Value k);
@@ -226,6 +238,8 @@ private:
   int64_t maxRows, rowsAtOnce, headSize, valueSize, lanes;
   Type f32, bf16;
   Value queries, keys;
+  /// The part of the keys that is looked at; null: all that are seen.
+  Value firstKey, endKey;
   Value keyBuffer, valueBuffer; ///< to fetch from; null: rows are not fetched
   Value q; ///< the rows' queries as they are multiplied, times the scale
 };
