@@ -6,6 +6,7 @@ no package there, but numpy for the cases of single kernels."""
 
 import argparse
 import ctypes
+import itertools
 import json
 import math
 import os
@@ -113,6 +114,7 @@ def pack_attention(options, folder):
     them: what is rounded are scaled queries and the weights of values."""
     import cpu_kernels as cpu
     import numpy as np
+    import scratch
     from test_cpu_kernels import OPTIONS, attend
 
     name, features = CODES["AMX"]
@@ -139,8 +141,11 @@ def pack_attention(options, folder):
             bound = attend(q, k, np.abs(v), **meaning) * rounding + 1e-5
             np.savez(folder / f"{file}.npz", q=q, k=k, v=v, bound=bound.astype(np.float32),
                      y=attend(q, k, v, **meaning).astype(np.float32))
-            sizes = [tokens, tokens + past, tokens + past, tokens]
+            memory = scratch.make(text, "cpu", cpu.rows(q), cpu.rows(k), cpu.rows(v), cpu.rows(q))
+            sizes = [tokens, tokens + past, tokens + past, tokens,
+                     *(array.shape[dim] for array, dynamic in memory for dim in dynamic)]
             cases.append({"library": library, "file": file, "sizes": sizes,
+                          "memory": [array.nbytes for array, _ in memory],
                           "grid": reader._grid("attention", sizes)})
     return cases
 
@@ -302,11 +307,11 @@ def check_attention(folder, cases):
         data = np.load(folder / f"{case['file']}.npz")
         arrays = [np.ascontiguousarray(data[name]) for name in "qkv"]
         y = np.full(data["y"].shape, np.nan, np.float16)
-        slots = [*(a.ctypes.data for a in (*arrays, y)), *case["sizes"]]
+        memory = [np.zeros(size, np.uint8) for size in case["memory"]]
+        slots = [*(a.ctypes.data for a in (*arrays, y, *memory)), *case["sizes"]]
         slots = (ctypes.c_uint64 * len(slots))(*slots)
-        for i in range(case["grid"][0]):
-            for j in range(case["grid"][1]):
-                library.attention(slots, i, j, 0)
+        for task in itertools.product(*map(range, case["grid"])):
+            library.attention(slots, *task)
         right += bool((np.abs(y - data["y"]) <= data["bound"]).all())
     return f"{right} of {len(cases)}"
 

@@ -81,11 +81,14 @@ LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
     return op->emitOpError("says that ")
            << outputs << " arguments are outputs, but has " << arguments.size()
            << " arguments";
-  // On buffers a kernel returns nothing: its results are in its destinations.
+  // What is in a buffer need not be returned: on buffers alone a kernel returns
+  // nothing, and memory to work in may be a buffer before the rest.
   bool isOnTensors = llvm::any_of(arguments, llvm::IsaPred<TensorType>) &&
                      llvm::none_of(arguments, llvm::IsaPred<BaseMemRefType>);
-  if ((isOnTensors || !results.empty()) &&
-      results != arguments.take_back(outputs))
+  ArrayRef<Type> destinations = arguments.take_back(outputs);
+  if (!isOnTensors && results.size() < outputs)
+    destinations = destinations.take_front(results.size());
+  if (results != destinations)
     return op->emitOpError("expects its results to have the types of its last ")
            << outputs << " arguments, as " << kKernelAttr << " says";
   // A kernel writes to words of control, so its calls must give them back.

@@ -8,6 +8,7 @@
 #include "runtime/session/Sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -150,18 +151,46 @@ Status Sampler::draw(std::span<const float> logits,
   return {};
 }
 
-Status Sampler::filter(std::span<const float> logits,
-                       const SampleSettings &settings, int64_t &total) {
-  float best = -std::numeric_limits<float>::infinity();
-  int32_t bestToken = -1;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    // A NaN never is. Without the hint each step waits for the one before, and
-    // one thread draws for all sequences of a pool.
-    if (logits[i] > best) [[unlikely]] {
-      best = logits[i];
-      bestToken = static_cast<int32_t>(i);
+/// The largest of some numbers; a NaN never is.
+static float getLargest(std::span<const float> numbers) {
+  constexpr size_t kLanes = 16; // Comparisons that do not wait for each other.
+  std::array<float, kLanes> lanes;
+  lanes.fill(-std::numeric_limits<float>::infinity());
+  size_t i = 0;
+  for (; i + kLanes <= numbers.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] =
+          numbers[i + lane] > lanes[lane] ? numbers[i + lane] : lanes[lane];
+  for (; i < numbers.size(); ++i)
+    lanes[0] = numbers[i] > lanes[0] ? numbers[i] : lanes[0];
+  return *std::max_element(lanes.begin(), lanes.end());
+}
+
+/// The first of the largest logits, or -1 if none is a number above -inf. One
+/// thread looks for all sequences of a pool.
+static int32_t findLargest(std::span<const float> logits, float &best) {
+  constexpr size_t kBlock = 1024;
+  best = -std::numeric_limits<float>::infinity();
+  std::span<const float> found;
+  for (size_t first = 0; first < logits.size(); first += kBlock) {
+    std::span<const float> block =
+        logits.subspan(first, std::min(kBlock, logits.size() - first));
+    float largest = getLargest(block);
+    if (largest > best) {
+      best = largest;
+      found = block;
     }
   }
+  if (found.empty())
+    return -1;
+  return static_cast<int32_t>(std::find(found.begin(), found.end(), best) -
+                              found.begin() + (found.data() - logits.data()));
+}
+
+Status Sampler::filter(std::span<const float> logits,
+                       const SampleSettings &settings, int64_t &total) {
+  float best;
+  int32_t bestToken = findLargest(logits, best);
   if (bestToken < 0)
     return noTokenError(logits.size());
   candidates.clear();

@@ -22,7 +22,7 @@ class Memory:
 
     def make(self, fill, *shapes):
         """An array, and which of its sizes are dynamic. `shapes` are those of the
-        kernel's arguments, () for a number."""
+        kernel's arguments, a number itself for a number."""
         shape = [size(shapes) if callable(size) else size for size in self.sizes]
         dynamic = [i for i, size in enumerate(self.sizes) if callable(size)]
         dtype = DTYPES[self.element]
@@ -32,8 +32,16 @@ class Memory:
 def make(text, target, *arguments):
     """The memory of the one kernel in `text` for a call with `arguments`: control is
     zero, and the rest NaN, so that what is read before it is written is seen."""
-    shapes = [() if isinstance(a, int) else a[0].shape for a in arguments]
+    shapes = [a if isinstance(a, int) else a[0].shape for a in arguments]
     return [m.make(0 if m.is_control else np.nan, *shapes) for m in ask(text, target)]
+
+
+def call(kernels, text, name, *arguments):
+    """Calls the kernel of CPUs with the memory that it works in; it leaves control
+    zero, which the next call finds so."""
+    memory = make(text, "cpu", *arguments)
+    kernels.call(name, *arguments, *memory)
+    assert not any(array.any() for array, _ in memory[1:])
 
 
 @functools.lru_cache(maxsize=None)
@@ -75,7 +83,7 @@ def read(text, arguments, outputs):
             values[match[1]] = functools.partial(
                 lambda a, d, shapes: shapes[a][d], int(match[2]), values[match[3]])
         elif match := re.match(r"\s*(%\S+) = affine\.apply (#map\d*)\(\)\[(.*?)\]", line):
-            names = [values[n.strip()] for n in match[3].split(",")]
+            names = [values[n] if n in values else number(n) for n in match[3].split(", ")]
             values[match[1]] = functools.partial(evaluate, maps[match[2]], names)
         elif match := re.match(r"\s*(%\S+) = tensor\.empty\((.*?)\) : tensor<(.*)>", line):
             values[match[1]] = made(match[3], [values[n.strip()] for n in match[2].split(",") if n])
@@ -88,6 +96,12 @@ def read(text, arguments, outputs):
             if "?" not in types[0]:
                 values[match[1]] = made(types[0], [], is_control=True)
     return []
+
+
+def number(name):
+    """An argument of the kernel that is a number."""
+    at = int(name.removeprefix("%arg"))
+    return lambda shapes: shapes[at]
 
 
 def evaluate(expr, names, shapes):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cluster_cache
+import scratch
 from cpu_kernels import Kernels, has_bf16, rows, whole
 from reference.cluster_cache import HeadCache
 
@@ -28,9 +29,10 @@ class Cache:
         self.apart, self.layer, self.width, self.group = apart, layer, width, group
         self.rows = rows if queries == "?" else whole
         self.layout = cluster_cache.Layout(kinds, total, block)
-        self.kernels = Kernels(cluster_cache.kernels_text(
-            self.layout, len(kinds), group, width, element, block, queries, apart=apart,
-            **more))
+        text = cluster_cache.kernels_text(self.layout, len(kinds), group, width, element, block,
+                                          queries, apart=apart, **more)
+        self.kernels = Kernels(text)
+        self.attention = text[text.index("func.func private @attend"):]
         self.state = self.layout.state(width, element)
         self.wants = cluster_cache.fresh(kinds)
         self.done = 0
@@ -49,9 +51,9 @@ class Cache:
 
     def attend(self, q, tolerance):
         got = np.full(q.shape, np.nan, q.dtype)
-        self.kernels.call("attend", self.rows(q), whole(self.layout.table), self.past,
-                          self.layer, *(whole(self.state[i]) for i in (0, 1, 3, 4)),
-                          self.rows(got))
+        scratch.call(self.kernels, self.attention, "attend", self.rows(q),
+                     whole(self.layout.table), self.past, self.layer,
+                     *(whole(self.state[i]) for i in (0, 1, 3, 4)), self.rows(got))
         for h, want in enumerate(self.wants):
             for g in range(h * self.group, (h + 1) * self.group):
                 expected = want.attend(q[:, g], self.width**-0.5)

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels compiled for this CPU, called as the runtime calls them."""
 
+import functools
 import platform
 
 import numpy as np
 import pytest
 
 import cpu_kernels as cpu
+import scratch
 from cpu_kernels import rows, whole
 from reference.quantization import (FORMATS, HALVES, dequantize, expand_head_rows,
                                     quantize_activation, quantize_head_rows)
@@ -224,11 +226,12 @@ def test_floats_avx2():
     kernels.call("matmul", rows(x), whole(w), rows(y))
     np.testing.assert_allclose(y, x.astype(np.float64) @ w.T, atol=1e-4)
 
-    kernels = cpu.EmulatedKernels(cpu.attention(4, 2, 32, "f16"), "cpu=haswell")
+    text = cpu.attention(4, 2, 32, "f16")
+    kernels = cpu.EmulatedKernels(text, "cpu=haswell")
     q = draw(rng, 5, 4, 32).astype(np.float16)
     k, v = (draw(rng, 70, 2, 32).astype(np.float16) for _ in range(2))
     out = np.full_like(q, np.nan)
-    kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+    scratch.call(kernels, text, "attention", rows(q), rows(k), rows(v), rows(out))
     np.testing.assert_allclose(out, attend(q, k, v, causal=True), atol=2e-3)
 
 
@@ -386,7 +389,8 @@ def attend(q, k, v, causal=False, window=None, sinks=0):
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("element", ["f32", "f16"])
 def test_attention(element, options):
-    kernels = cpu.Kernels(cpu.attention(6, 2, 32, element, options))
+    text = cpu.attention(6, 2, 32, element, options)
+    kernels = cpu.Kernels(text)
     rng = np.random.default_rng(5)
     dtype = {"f32": np.float32, "f16": np.float16}[element]
     for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1)]:
@@ -394,7 +398,7 @@ def test_attention(element, options):
         k = draw(rng, tokens + past, 2, 32).astype(dtype)
         v = draw(rng, tokens + past, 2, 32).astype(dtype)
         out = np.full((tokens, 6, 32), np.nan, dtype)
-        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        scratch.call(kernels, text, "attention", rows(q), rows(k), rows(v), rows(out))
         expected = attend(q, k, v, **OPTIONS[options])
         tolerance = 2e-5 if element == "f32" else 2e-3
         np.testing.assert_allclose(out, expected, atol=tolerance)
@@ -412,8 +416,11 @@ def test_few_queries(tokens, group, size, element, lanes, options):
     tokens of a call do not matter, and so does one that fetches keys ahead, also past
     the last."""
     tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
-    make = lambda tokens, ahead: cpu.Kernels(cpu.attention(2 * group, 2, size, element, options,
-                                                           tile=tile, tokens=tokens, ahead=ahead))
+    def make(tokens, ahead):
+        text = cpu.attention(2 * group, 2, size, element, options, tile=tile, tokens=tokens,
+                             ahead=ahead)
+        return functools.partial(scratch.call, cpu.Kernels(text), text, "attention")
+
     kernels, any_number, fetching = make(tokens, 0), make("?", 0), make(tokens, 64)
     rng = np.random.default_rng(group)
     dtype = {"f32": np.float32, "f16": np.float16}[element]
@@ -421,15 +428,15 @@ def test_few_queries(tokens, group, size, element, lanes, options):
         q = draw(rng, tokens, 2 * group, size).astype(dtype)
         k, v = (draw(rng, tokens + past, 2, size).astype(dtype) for _ in range(2))
         out = np.full(q.shape, np.nan, dtype)
-        kernels.call("attention", cpu.whole(q), rows(k), rows(v), cpu.whole(out))
+        kernels(cpu.whole(q), rows(k), rows(v), cpu.whole(out))
         expected = attend(q, k, v, **OPTIONS[options])
         np.testing.assert_allclose(out, expected, atol=2e-5 if element == "f32" else 2e-3)
         if tokens == 1:
             again = np.full(q.shape, np.nan, dtype)
-            any_number.call("attention", rows(q), rows(k), rows(v), rows(again))
+            any_number(rows(q), rows(k), rows(v), rows(again))
             np.testing.assert_array_equal(again, out)
             fetched = np.full(q.shape, np.nan, dtype)
-            fetching.call("attention", cpu.whole(q), rows(k), rows(v), cpu.whole(fetched))
+            fetching(cpu.whole(q), rows(k), rows(v), cpu.whole(fetched))
             np.testing.assert_array_equal(fetched, out)
 
 
@@ -499,7 +506,8 @@ def test_scaled_rows_that_are_not_numbers_show(tokens):
 def test_keys_before_a_window_are_not_read(sinks):
     """But for steps that hold the window's first key or a sink: of 64 keys at most."""
     options = "causal window 20" + f" sinks {sinks}" * (sinks > 0)
-    kernels = cpu.Kernels(cpu.attention(6, 2, 32, "f32", options))
+    text = cpu.attention(6, 2, 32, "f32", options)
+    kernels = cpu.Kernels(text)
     rng = np.random.default_rng(5)
     for tokens, past in [(1, 400), (5, 300)]:
         q = draw(rng, tokens, 6, 32)
@@ -508,7 +516,7 @@ def test_keys_before_a_window_are_not_read(sinks):
         unseen = slice(64 if sinks else 0, past - 20 - 64)
         k[unseen] = v[unseen] = np.nan
         out = np.full((tokens, 6, 32), np.nan, np.float32)
-        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        scratch.call(kernels, text, "attention", rows(q), rows(k), rows(v), rows(out))
         np.testing.assert_allclose(out, expected, atol=2e-5)
 
 
@@ -518,13 +526,14 @@ def test_keys_before_a_window_are_not_read(sinks):
 def test_wide_attention(lanes, size, options):
     """Vectors of AVX2 and of AVX-512, on any CPU: keys are transposed."""
     tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
-    kernels = cpu.Kernels(cpu.attention(6, 2, size, "f32", options, tile=tile))
+    text = cpu.attention(6, 2, size, "f32", options, tile=tile)
+    kernels = cpu.Kernels(text)
     rng = np.random.default_rng(6)
     for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1)]:
         q = draw(rng, tokens, 6, size)
         k, v = (draw(rng, tokens + past, 2, size) for _ in range(2))
         out = np.full((tokens, 6, size), np.nan, np.float32)
-        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        scratch.call(kernels, text, "attention", rows(q), rows(k), rows(v), rows(out))
         expected = attend(q, k, v, **OPTIONS[options])
         np.testing.assert_allclose(out, expected, atol=2e-5)
 
@@ -536,7 +545,8 @@ def test_paired_attention(options):
     values are rounded, the former by at most 2^-9 of themselves, the latter, which
     change with the scores, by at most 2^-8."""
     tile = "queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla"
-    kernels = cpu.Kernels(cpu.attention(6, 2, 64, "f16", options, tile=tile))
+    text = cpu.attention(6, 2, 64, "f16", options, tile=tile)
+    kernels = cpu.Kernels(text)
     rng = np.random.default_rng(5)
 
     def draw_bf16(*shape):
@@ -547,7 +557,7 @@ def test_paired_attention(options):
         q = draw_bf16(tokens, 6, 64)
         k, v = (draw_bf16(tokens + past, 2, 64) for _ in range(2))
         out = np.full((tokens, 6, 64), np.nan, np.float16)
-        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        scratch.call(kernels, text, "attention", rows(q), rows(k), rows(v), rows(out))
         expected = attend(q, k, v, **OPTIONS[options])
         keys = np.abs(np.repeat(k, 3, axis=1).astype(np.float64))
         scores = np.einsum("qhd,khd->qhk", np.abs(q.astype(np.float64)), keys).max(axis=2) / 8

@@ -476,12 +476,27 @@ Attention::Step Attention::emitStep(Value first) {
   return part;
 }
 
-/// All steps that some query sees: first those in which every query sees every
-/// key.
+/// The first key of the first step that a query sees, sinks apart.
+Value Attention::getFirstSeen() {
+  Value begin = b.index(0);
+  if (!what.window)
+    return begin;
+  // No query sees what lies before the window of the first one, but sinks.
+  AffineExpr k, t;
+  bindDims(b.getContext(), k, t);
+  Value seen = affine::makeComposedAffineApply(
+      b, b.getLoc(), k - t + 1 - *what.window,
+      {OpFoldResult(keys), OpFoldResult(queries)});
+  return b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
+}
+
+/// All steps of the part that some query sees: first those in which every query
+/// sees every key.
 Attention::State Attention::emitSteps(
     State state,
     llvm::function_ref<State(Value first, const State &state)> emitStep) {
-  Value begin = b.index(0);
+  Value zero = b.index(0), seenFirst = getFirstSeen();
+  Value begin = firstKey ? firstKey : seenFirst;
   if (!what.mask && !what.window) {
     // The first query sees the fewest keys.
     AffineExpr k, t;
@@ -491,7 +506,9 @@ Attention::State Attention::emitSteps(
                            b, b.getLoc(), k - t + 1,
                            {OpFoldResult(keys), OpFoldResult(queries)})
                      : keys;
-    Value end = b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
+    Value end = b.roundDown(arith::MaxSIOp::create(b, seen, zero), step);
+    if (endKey)
+      end = b.min(end, endKey);
     isMasked = false;
     state =
         b.loop(begin, end, step, state, [&](Value first, ValueRange carried) {
@@ -505,21 +522,16 @@ Attention::State Attention::emitSteps(
       return emitStep(first, State(carried));
     });
   };
-  if (what.window) {
-    // No query sees what lies before the window of the first one, but sinks.
-    AffineExpr k, t;
-    bindDims(b.getContext(), k, t);
-    Value seen = affine::makeComposedAffineApply(
-        b, b.getLoc(), k - t + 1 - *what.window,
-        {OpFoldResult(keys), OpFoldResult(queries)});
-    begin = b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
-    if (what.sinks > 0)
-      emitMasked(
-          b.index(0),
-          arith::MinSIOp::create(
-              b, begin, b.index(llvm::divideCeil(what.sinks, step) * step)));
+  if (what.window && what.sinks > 0) {
+    Value end = arith::MinSIOp::create(
+        b, seenFirst, b.index(llvm::divideCeil(what.sinks, step) * step));
+    // They belong to the first part.
+    if (firstKey)
+      end = b.select(b.compare(arith::CmpIPredicate::eq, firstKey, seenFirst),
+                     end, zero);
+    emitMasked(zero, end);
   }
-  emitMasked(begin, keys);
+  emitMasked(begin, endKey ? endKey : keys);
   return state;
 }
 
@@ -533,6 +545,11 @@ Value Attention::emit(Value result) {
     return emitPaired(result);
   if (isTiled)
     return emitTiled(result);
+  return hasParts() ? emitPart(result) : emitResult(emitKeys(), result);
+}
+
+/// What the rows find in the keys of the part.
+Attention::State Attention::emitKeys() {
   Value rows = b.mul(queries, group), zero = b.index(0);
   Value whole = b.roundDown(rows, rowsAtOnce);
   State state = {b.empty({maxRows}, f32), b.empty({maxRows}, f32),
@@ -547,7 +564,7 @@ Value Attention::emit(Value result) {
     return next;
   });
   q = emitQueries();
-  state = emitSteps(state, [&](Value first, const State &before) {
+  return emitSteps(state, [&](Value first, const State &before) {
     Step part = emitStep(first);
     State next = b.loop(zero, whole, rowsAtOnce, before,
                         [&](Value row, ValueRange inner) {
@@ -561,7 +578,6 @@ Value Attention::emit(Value result) {
       return emitRows(row, 1, part, State(inner));
     });
   });
-  return emitResult(state, result);
 }
 
 bool gist::isAttentionVectorizable(RankedTensorType key,
@@ -602,7 +618,13 @@ static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
                                           rows, lanes, Instruction::Fma);
         return Attention(b, one, tile).emit(result);
       },
-      [&](Value result) { return many.emit(result); });
+      [&](Value result) {
+        if (!what.part)
+          return many.emit(result);
+        // The workgroups of the other parts have nothing to do.
+        return b.when(b.isEqual(what.part->first, 0), result,
+                      [&](Value result) { return many.emit(result); });
+      });
 }
 
 Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
@@ -615,7 +637,8 @@ Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
   if (plain.getInstruction() == Instruction::Bfmmla)
     return emitOneOrMany(b, what, attention, plain.getKeys(), plain.getLanes(),
                          result);
-  if (attention.isTransposed())
+  bool isOne = isConstantIntValue(what.queries, 1);
+  if (attention.isTransposed() || (what.part && !isOne))
     return emitOneOrMany(b, what, attention, plain.getKeys(), plain.getLanes(),
                          result, plain.getRegisters());
   return attention.emit(result);
@@ -662,6 +685,7 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
           op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(
               kPrefetchAttr))
     what.ahead = ahead.getInt();
+  what.part = findPart(builder, op);
   rewriter.replaceOp(op, emitAttention(builder, what, tile, empty));
   return success();
 }

@@ -128,6 +128,7 @@ private:
     return mlir::arith::MulFOp::create(b, numbers, b.read(scales, at, type));
   }
   Step emitStep(Value first);
+  Value getFirstSeen();
   State emitSteps(
       State state,
       llvm::function_ref<State(Value first, const State &state)> emitStep);
@@ -138,7 +139,18 @@ private:
   Value emitExp2(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors,
                     const Step &keys, Value out);
+  State emitKeys();
   Value emitResult(State state, Value result);
+
+  // Keys in parts: see AttentionParts.cpp.
+  bool hasParts() const {
+    return what.part && mlir::isConstantIntValue(what.queries, 1);
+  }
+  Value emitPart(Value result);
+  Value locatePart(Value part, Value row);
+  void storePart(const State &state);
+  Value countFinished();
+  State joinParts(Value parts);
 
   // With keys along more than four lanes: see WideAttention.cpp.
   Value emitTransposed(Value k);
@@ -237,6 +249,8 @@ private:
   int64_t maxRows, rowsAtOnce, headSize, valueSize, lanes;
   Type f32, bf16;
   Value queries, keys;
+  /// The part of the keys that is looked at; null: all that are seen.
+  Value firstKey, endKey;
   Value keyBuffer, valueBuffer; ///< to fetch from; null: rows are not fetched
   Value q; ///< the rows' queries as they are multiplied, times the scale
 };

@@ -75,6 +75,7 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   };
   what.scale = op.getEffectiveScale();
   what.window = op.getWindow();
+  what.part = findPart(b, op);
   Value empty = tensor::EmptyOp::create(
       b, tensor::getMixedSizes(b, op.getLoc(), op.getQuery()),
       op.getQuery().getType().getElementType());

@@ -416,7 +416,7 @@ static bool isForTiles(Operation *attention) {
   return isWhole(op.getKeys().getType()) && isWhole(op.getValues().getType());
 }
 
-static Operation *findAttention(func::FuncOp kernel) {
+Operation *gist::findAttention(func::FuncOp kernel) {
   if (Operation *attention = findRoot<AttentionOp>(kernel))
     return attention;
   return findRoot<ClusterAttentionOp>(kernel);
@@ -442,6 +442,28 @@ static LogicalResult verifyAttention(AttentionOp op) {
     return op.emitOpError("has heads whose size is not a multiple of 4 "
                           "numbers");
   return success();
+}
+
+/// Cuts queries, KV heads, of which a workgroup has one, and where there is
+/// memory for it, keys.
+static FailureOr<scf::ForallOp> distributeAttention(RewriterBase &rewriter,
+                                                    func::FuncOp kernel) {
+  Operation *attention = findAttention(kernel);
+  RankedTensorType query = getTypes(attention)[0];
+  int64_t queries;
+  if (auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr)) {
+    queries = tiles.getQueries();
+  } else {
+    queries = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr)).getQueries();
+    // Where queries are fewer than a tile, their number stays known.
+    if (query && !query.isDynamicDim(0))
+      queries = std::clamp<int64_t>(query.getDimSize(0), 1, queries);
+  }
+  FailureOr<scf::ForallOp> forall =
+      distributeTail(rewriter, kernel, {queries, 1});
+  if (failed(forall) || getKernelAttr(kernel).getScratch() == 0)
+    return forall;
+  return cutKeys(rewriter, kernel, *forall);
 }
 
 // Dense attention, and that on a cache of clusters.
@@ -471,19 +493,7 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
       bool isX86 = StringRef(target.name).starts_with("x86_64");
       return isOne && isX86 ? target.attention.keys : 0;
     },
-    .distribute = [](RewriterBase &rewriter,
-                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
-      // The other dimension is the KV heads, of which a workgroup has one.
-      if (auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr))
-        return distributeTail(rewriter, kernel, {tiles.getQueries(), 1});
-      auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));
-      // Where queries are fewer than a tile, their number stays known.
-      RankedTensorType query = getTypes(findAttention(kernel))[0];
-      int64_t queries = tile.getQueries();
-      if (query && !query.isDynamicDim(0))
-        queries = std::clamp<int64_t>(query.getDimSize(0), 1, queries);
-      return distributeTail(rewriter, kernel, {queries, 1});
-    },
+    .distribute = distributeAttention,
     .verify = [](func::FuncOp kernel) -> LogicalResult {
       auto dense = findRoot<AttentionOp>(kernel);
       if (dense && failed(verifyAttention(dense)))
@@ -494,6 +504,11 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
         if (failed(expectTile<CpuAttentionAttr>(kernel)))
           return failure();
         auto tile = kernel->getAttrOfType<CpuAttentionAttr>(kTileAttr);
+        // No step has keys of two parts.
+        if (getKernelAttr(kernel).getScratch() > 0 &&
+            kPartKeys % tile.getKeys() != 0)
+          return kernel.emitError("expects a step of keys to divide a part, ")
+                 << kPartKeys << " keys, got " << tile;
         if (tile.getInstruction() == Instruction::Fma ||
             hasPairedHeads(attention))
           return success();
@@ -506,6 +521,7 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
                               "bf16, heads of multiples of ")
              << kBf16Step << " and no mask for " << tiles;
     },
+    .scratch = getPartScratch,
 };
 
 const CpuKernelEntry gist::kCpuAttendKernel = {

@@ -80,7 +80,8 @@ struct PlaceBuffersPass final
   /// Leaves results in their destinations and nowhere else.
   void dropResults() {
     func::FuncOp kernel = getOperation();
-    unsigned inputs = kernel.getNumArguments() - kernel.getNumResults();
+    unsigned inputs =
+        kernel.getNumArguments() - getKernelAttr(kernel).getOutputs();
     auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
     OpBuilder builder(end);
     for (auto [number, operand] : llvm::enumerate(end->getOperands())) {
@@ -121,8 +122,10 @@ struct PlaceBuffersPass final
     // kernels are not linked with.
     for (memref::CopyOp copy : copies) {
       OpBuilder builder(copy);
-      linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),
-                               copy.getTarget());
+      // Another workgroup may be writing what this one would put back.
+      if (copy.getSource() != copy.getTarget())
+        linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),
+                                 copy.getTarget());
       copy.erase();
     }
   }

@@ -72,7 +72,8 @@ static LogicalResult distribute(func::FuncOp kernel) {
   if (failed(forall))
     return failure();
   // Only destinations are written: others may read the inputs after us.
-  unsigned inputs = kernel.getNumArguments() - kernel.getNumResults();
+  unsigned inputs =
+      kernel.getNumArguments() - getKernelAttr(kernel).getOutputs();
   for (unsigned i = 0; i < inputs; ++i)
     if (isa<TensorType>(kernel.getArgument(i).getType()))
       kernel.setArgAttr(i, "bufferization.writable",

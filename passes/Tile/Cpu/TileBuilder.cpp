@@ -108,19 +108,26 @@ Value TileBuilder::empty(ArrayRef<int64_t> shape, Type element) {
   return tensor::EmptyOp::create(*this, shape, element);
 }
 
+/// A loop of one round or none.
+static Value emitOnce(TileBuilder &b, Value lower, Value upper, Value result,
+                      function_ref<Value(Value result)> emit) {
+  return b.loop(lower, upper, 1, result, [&](Value, ValueRange carried) {
+    return TileBuilder::Values{emit(carried[0])};
+  })[0];
+}
+
+Value TileBuilder::when(Value condition, Value result,
+                        function_ref<Value(Value result)> emit) {
+  Value rounds = select(condition, index(1), index(0));
+  return emitOnce(*this, index(0), rounds, result, emit);
+}
+
 Value TileBuilder::choose(Value condition, Value result,
                           function_ref<Value(Value result)> whenTrue,
                           function_ref<Value(Value result)> otherwise) {
   Value rounds = select(condition, index(1), index(0));
-  auto once = [&](Value lower, Value upper,
-                  function_ref<Value(Value result)> emit) {
-    result = loop(lower, upper, 1, result, [&](Value, ValueRange carried) {
-      return Values{emit(carried[0])};
-    })[0];
-  };
-  once(index(0), rounds, whenTrue);
-  once(rounds, index(1), otherwise);
-  return result;
+  result = emitOnce(*this, index(0), rounds, result, whenTrue);
+  return emitOnce(*this, rounds, index(1), result, otherwise);
 }
 
 Value TileBuilder::fma(Value a, Value b, Value c) {

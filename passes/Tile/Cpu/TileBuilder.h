@@ -54,8 +54,11 @@ public:
 
   Value empty(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
-  /// What one of two makes of `result`. Both are loops of one round or none:
-  /// which buffer a tensor of an `scf.if` gets differs from run to run.
+  /// What `emit` makes of `result` where `condition` holds: a loop of one round
+  /// or none. Which buffer a tensor of an `scf.if` gets differs from run to run.
+  Value when(Value condition, Value result,
+             llvm::function_ref<Value(Value result)> emit);
+  /// What one of two makes of `result`.
   Value choose(Value condition, Value result,
                llvm::function_ref<Value(Value result)> whenTrue,
                llvm::function_ref<Value(Value result)> otherwise);

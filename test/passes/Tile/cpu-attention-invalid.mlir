@@ -30,3 +30,14 @@ func.func private @long_heads(%q: tensor<?x9x1024xf16>, %k: tensor<?x3x1024xf16>
   %o = gist.attention %q, %k, %v causal : tensor<?x9x1024xf16>, tensor<?x3x1024xf16>, tensor<?x3x1024xf16>
   return %o : tensor<?x9x1024xf16>
 }
+
+// -----
+
+// A part of a single query's keys has whole steps.
+// expected-error @+1 {{expects a step of keys to divide a part, 256 keys, got #gist.cpu_attention<queries = 32, keys = 96}}
+func.func private @uneven(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
+    %out: tensor<1x9x64xf16>) -> tensor<1x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>,
+    gist.tile = #gist.cpu_attention<queries = 32, keys = 96, registers = 4, lanes = 4, instruction = fma>} {
+  %o = gist.attention %q, %k, %v causal : tensor<1x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
+  return %o : tensor<1x9x64xf16>
+}
