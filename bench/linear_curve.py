@@ -6,7 +6,7 @@
     bench/linear_curve.py --build build/release --model FILE.gguf --texts FOLDER -o NAME
 
 measures the model as it is stored, all linear layers rounded to the nearest,
-plans of `gist-plan solve-linears`, and gates, and writes NAME.json, for
+plans of `gist-plan auto --choices linears`, and gates, and writes NAME.json, for
 gist-plan report, and NAME.svg. FOLDER is what samples/texts.py made: plans are found with its
 calibration texts and judged by its held-out ones. Every weight that a product
 reads counts, the output head and subspaces included; where a gate stays closed
@@ -17,6 +17,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,15 +53,22 @@ class Bench:
         self.tool("gist-compile", self.options.model, "-o", module, "--progress=off", *more)
         return module
 
+    def search(self, quality, folder, *more):
+        """A plan by calibration texts alone, and what was measured of the layers."""
+        texts = [part for name in CALIBRATION
+                 for part in ("--text", self.text("calibration", name))]
+        self.tool("gist-plan", "auto", self.options.model, "--choices", "linears", "--least",
+                  "memory", "--quality", quality, *texts, "--max-tokens",
+                  self.options.calibration_tokens, "--seconds", 0, "-t", self.options.threads,
+                  *more, "-o", folder)
+
     def calibrate(self):
         if not Path(f"{self.calibration}.json").exists():
-            observed = self.compile("observed", "--observe")
-            texts = [part for name in CALIBRATION
-                     for part in ("--text", self.text("calibration", name))]
-            self.tool("gist-plan", "linears", observed, "--model", self.options.model, *texts,
-                      "--max-tokens", self.options.calibration_tokens, "--max-k",
-                      self.options.max_k, "-t", self.options.threads, "-o", self.calibration)
-            observed.unlink()
+            folder = self.folder / "bases"
+            self.search(self.options.qualities[0], folder, "--max-k", self.options.max_k)
+            shutil.copy(folder / "linears.json", f"{self.calibration}.json")
+            shutil.copy(folder / "bases.safetensors", f"{self.calibration}.safetensors")
+            shutil.rmtree(folder)
         found = json.loads(Path(f"{self.calibration}.json").read_text())
         self.inputs = found["inputs"]
         self.layers = 1 + max(int(i["name"].split(".")[0]) for i in self.inputs if "." in i["name"])
@@ -133,27 +141,15 @@ class Bench:
         name = (f"{bits} bits" if bits else "as stored") + (f", head {head}" if head else "")
         return self.measure("plain", name, lambda: self.compile_plan(plan))
 
-    def graded(self, share):
-        def make():
-            path = self.folder / "graded.json"
-            try:
-                self.tool("gist-plan", "solve-linears", f"{self.calibration}.json", "--bytes",
-                          share, "-o", path)
-            except subprocess.CalledProcessError:
-                return None  # Fewer bytes than there are options for.
-            return self.compile("planned", "--plan", path)
-        return self.measure("graded", f"{share:g} of the bytes", make)
-
     def promised(self, quality):
         """The plan for a quality, which sees calibration texts only."""
         def make():
-            texts = [part for name in EVALUATION
-                     for part in ("--text", self.text("calibration", name))]
-            path = Path(f"{self.options.output}.{quality}.plan.json")
-            self.tool("gist-plan", "solve-linears", f"{self.calibration}.json", "--quality",
-                      quality, "--model", self.options.model, *texts, "--max-tokens",
-                      self.options.tokens // 2, "-t", self.options.threads, "-o", path)
-            return self.compile("planned", "--plan", path)
+            folder = Path(f"{self.options.output}.{quality}-plan")
+            self.search(quality, folder)
+            for name in "plan.json", "finding.json":
+                if (folder / name).is_file():
+                    return self.compile("planned", "--plan", folder / name)
+            return None  # Nothing keeps it.
         return self.measure("graded", f"--quality {quality:g}", make)
 
     def gated(self, k, epsilon):
@@ -280,9 +276,8 @@ def main():
                         help="of plain rounding; 0: layers as stored")
     parser.add_argument("--head-bits", type=numbers(int), default=[8, 4, 3], metavar="N,N",
                         help="of plain rounding; the stored head is always there")
-    parser.add_argument("--shares", type=numbers(float), metavar="X,X",
-                        default=[0.92, 0.89, 0.88, 0.86, 0.82, 0.78, 0.72, 0.66])
-    parser.add_argument("--qualities", type=numbers(float), metavar="X,X", default=[1.01, 1.05])
+    parser.add_argument("--qualities", type=numbers(float), metavar="X,X",
+                        default=[1.01, 1.02, 1.05, 1.1, 1.2, 1.5])
     parser.add_argument("--gates", default=["64:0.1", "128:0.2"], metavar="K:EPSILON,...",
                         type=lambda text: [part for part in text.split(",") if part])
     options = parser.parse_args()
@@ -294,8 +289,6 @@ def main():
             for head in [None, *options.head_bits]:
                 if bits or head:
                     bench.plain(bits, head)
-        for share in options.shares:
-            bench.graded(share)
         for quality in options.qualities:
             bench.promised(quality)
         for gate in options.gates:

@@ -262,7 +262,7 @@ def counterexample(tools):
 
 
 def write_bases(path, bases):
-    """Orthonormal rows by name, in the format of `gist-plan linears`."""
+    """Orthonormal rows by name, in the format of `gist-plan auto --choices linears`."""
     header, data = {}, b""
     for name, rows in bases.items():
         content = np.ascontiguousarray(rows, np.float32).tobytes()

@@ -153,17 +153,15 @@ class Bench:
             f"Every head sees {baselines.SINKS} first tokens and a window of {window}: the same "
             f"work at {max(tokens)} tokens.", made)
         if self.options.calibration:
-            path = self.folder / "windows.json"
-            wide = self.folder / "wide.gist"
-            subprocess.run([self.options.gist_compile, self.options.model, "-o", wide,
-                            f"--context={max(tokens)}", "--plan=calibration", "--progress=off"],
-                           check=True)
-            subprocess.run([self.options.gist_plan, "solve", wide, self.options.calibration,
-                            "--heads", "windows", "--quality", str(first.get("quality", 1.01)),
+            folder = self.folder / "windows"
+            subprocess.run([self.options.gist_plan, "auto", self.options.model, "--choices",
+                            "heads", "--heads", "windows", "--least", "work", "--seconds", "0",
+                            "--calibration", self.options.calibration, "--context",
+                            str(max(tokens)), "--quality", str(first.get("quality", 1.01)),
                             "--lengths", ",".join(map(str, tokens)), "-t",
-                            str(self.options.threads), "-o", path],
+                            str(self.options.threads), "-o", folder],
                            check=True, stdout=subprocess.DEVNULL)
-            wide.unlink()
+            [path] = [*folder.glob("plan.json"), *folder.glob("finding.json")]
             add("planner of windows", "The same planner, restricted to dense heads and to sinks "
                 "with a window.", json.loads(path.read_text()))
         if not baselines.cluster_heads(plan):

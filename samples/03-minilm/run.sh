@@ -3,9 +3,9 @@
 # question; then finds heads that can attend to fewer tokens, on texts of this
 # repository, and does the same with less work. Usage: run.sh BUILD_DIR
 #
-# plan.json was found so on longer texts, the six for calibration of
-# samples/texts.py, with --taus 0.4,0.5,0.6,0.7 --margin 0.4; it keeps .995 at
-# 0.79 of the attention work on those held out. See docs/papers.md.
+# plan.json was found on longer texts, the six for calibration of
+# samples/texts.py, with taus of 0.4, 0.5, 0.6 and 0.7; it keeps .995 at 0.79 of
+# the attention work on those held out. See docs/papers.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -30,12 +30,11 @@ rank() { # MODULE
 compile "$name.gist"
 rank "$name.gist"
 
-compile "$name-wide.gist" --plan=calibration
-"$build/bin/gist-plan" solve-encoder "$name-wide.gist" --quality 0.995 \
-  --tokens 256 --pieces 1 --taus 0.6 --text "$root/README.md" \
+"$build/bin/gist-plan" auto "$model" --cosine 0.995 --least work \
+  --prompt 256 --taus 0.6 --text "$root/README.md" \
   --text "$root/LICENSE" --text "$root/tools/gist-run/Eval.cpp" \
   --held-out "$root/CHANGELOG.md" --held-out "$root/bench/papers.py" \
-  -o "$name-plan.json"
+  -o "$name-plan"
 "$build/bin/gist-compile" "$model" -o "$name-small.gist" \
-  --plan "$name-plan.json"
+  --plan "$name-plan/plan.json"
 rank "$name-small.gist"

@@ -5,16 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Calibrations of heads and of linear layers, and certificates: what a plan is
-// searched with, and what it was measured to keep. What was read is used as
-// `solve`, `solve-linears`, `report` and `combine` use it.
+// Calibrations of heads, and certificates: what a plan is searched with, and
+// what it was measured to keep. What was read is used as `solve`, `report` and
+// `combine` use it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/File/PlanFile.h"
 #include "tools/planning/Calibration.h"
 #include "tools/planning/CertificateFile.h"
-#include "tools/planning/LinearSolve.h"
 
 using namespace gist;
 
@@ -37,13 +35,6 @@ static void useCertificates(const std::vector<plan::Certificate> &list) {
   (void)plan::printCertificates(list);
 }
 
-static void useMenus(const std::vector<plan::LinearMenu> &menus) {
-  std::vector<size_t> chosen(menus.size(), 0);
-  int64_t all = plan::countBytes(menus, chosen);
-  (void)plan::chooseWithin(menus, all / 2, chosen).ok();
-  (void)printPlanFile({}, {}, plan::makePlan(menus, chosen, "bases"), "");
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view text(reinterpret_cast<const char *>(data), size);
   // Each reader refuses what has not its name, which takes time and finds
@@ -53,14 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   };
   Calibration calibration;
   std::vector<plan::Certificate> certificates;
-  std::vector<plan::LinearMenu> menus;
-  bool isCertificate = has("gist_certificates"), isLinear = has("gist_linears");
-  if (((!isCertificate && !isLinear) || has("gist_calibration")) &&
+  bool isCertificate = has("gist_certificates");
+  if ((!isCertificate || has("gist_calibration")) &&
       parseCalibration(text, calibration).ok())
     useCalibration(calibration);
   if (isCertificate && plan::parseCertificates(text, certificates).ok())
     useCertificates(certificates);
-  if (isLinear && plan::parseMenus(text, menus).ok())
-    useMenus(menus);
   return 0;
 }

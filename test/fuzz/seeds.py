@@ -239,19 +239,14 @@ def main(folder):
         "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}, "bases": "bases.safetensors"}))
     run = {"nll": [100.5, 201, 402], "divergence": [0.25, 0.5, 8], "keys": [10, 20, 40], "compared": [1, 2, 4],
            "absorbed": [2, 4, 8], "clusters": [1, 2, 3]}
-    curve = {"against": "kept", "similarity": "signed", "layer": 1, "kept": [0.25, 0.5], "deviation": [0, 0.125]}
     calibration = {
         "gist_calibration": 1, "model": "m", "layers": 2, "kv_heads": 1, "block": 64, "tokens": 1024,
         "texts": [{"path": "a.txt", "hash": "00ff", "dense_nll": [100, 200, 400]}],
         "candidates": [{"window": 128, "sinks": 4}, {"window": 64, "theta": 0.75, "room": 1}],
-        "selections": {"window": 64, "windows": 2, "taus": [0.25, 0.5], "curves": [
-            curve | {"on": "residual"}, curve | {"on": "keys", "head": 0, "jaccard": [0.5, 1], "turnover": [3, 0.5]}]},
         "heads": [{"layer": 1, "head": 0, "candidate": 1, "texts": [run]}]}
     write("Measurements", "calibration", json.dumps(calibration))
     # What stands twice, and a value outside: changed bits seldom make either.
     write("Measurements", "twice", json.dumps(calibration | {"heads": 2 * calibration["heads"]}))
-    write("Measurements", "curves", json.dumps(calibration | {
-        "selections": calibration["selections"] | {"curves": 2 * [curve | {"on": "residual"}]}}))
     row = {"part": "perplexity", "text": "a.txt", "tokens": 512, "ratio": 1.002, "bound": 1.004, "promised": 1.01,
            "verdict": "kept", "count": 4, "error": 0.0005}
     certificate = {"plan": "p.json", "verdict": "kept", "device": "cpu", "work": 0.5, "confidence": 0.9, "perplexity": 1.01,
@@ -259,12 +254,6 @@ def main(folder):
                    "parts": [row, row | {"part": "recall"}, row | {"part": "answers", "text": "all tasks", "ratio": 0.99}]}
     other = certificate | {"task_seeds": [2], "parts": [part | {"text": "b.txt"} for part in certificate["parts"]]}
     write("Measurements", "certificates", json.dumps({"gist_certificates": [certificate, other]}))
-    rounded = {"3": {"bytes": 320, "nearest": 0.5, "compensated": 0.25, "corrected": {"32": 0.125}},
-               "8": {"bytes": 680, "nearest": 0.001, "compensated": 0.001, "corrected": {}}}
-    group = {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5, "exact_rows": {},
-             "weights": [{"rows": 10, "bytes": 1280, "energy": 2, "rounded": rounded}]}
-    write("Measurements", "linears", json.dumps({"gist_linears": 1, "inputs": [
-        group, group | {"name": "head", "exact_rows": {"5": 0.0625}}]}))
     write("Config", "experts", json.dumps({
         "model_type": "qwen3_moe", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 64,
         "intermediate_size": 64, "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2,

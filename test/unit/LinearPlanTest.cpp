@@ -6,13 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/PlanFile.h"
-#include "tools/planning/LinearSolve.h"
+#include "tools/planning/BitsMenu.h"
 
 #include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-#include <set>
 
 using namespace gist;
 
@@ -89,194 +85,97 @@ TEST(LinearPlanTest, MistakesAreNamed) {
             "layer 0: o: 'exact_bits' needs 'exact_rows', and must be 8");
 }
 
-/// What 'gist-plan linears' says of a head of 100 rows and of a layer that has
-/// 16 levels a block already: rounding it to the nearest is better than
-/// anything that moves weights.
-TEST(LinearSolveTest, RoundingIsOfferedBothWays) {
-  std::string path = testing::TempDir() + "gist-linears.json";
-  std::ofstream(path) << R"({"gist_linears": 1, "inputs": [
-    {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5,
-     "exact_rows": {}, "weights": [{"rows": 10, "bytes": 1280, "energy": 2,
-      "rounded": {
-       "3": {"bytes": 320, "nearest": 0.4, "compensated": 0.2, "corrected": {"32": 0.1}},
-       "4": {"bytes": 400, "nearest": 0, "compensated": 0.02, "corrected": {}}}}]},
-    {"name": "head", "size": 64, "probed_bits": 4, "divergence": 0.125,
-     "exact_rows": {"10": 0.0625}, "weights": [{"rows": 100, "bytes": 12800,
-      "energy": 1, "rounded": {
-       "4": {"bytes": 4000, "nearest": 0.5, "compensated": 0.25, "corrected": {}},
-       "8": {"bytes": 6800, "nearest": 0.001, "compensated": 0.001, "corrected": {}}}}]}]})";
-  std::vector<plan::LinearMenu> menus;
-  Status status = plan::readMenus(path, menus);
-  ASSERT_TRUE(status.ok()) << status.text;
-  ASSERT_EQ(menus.size(), 2u);
-  // The probe was of the compensated weights: 0.5 nats for 0.2 of 2.
-  EXPECT_DOUBLE_EQ(menus[0].sensitivity, 5);
-  auto choice = [&](int64_t bytes) {
-    std::vector<size_t> chosen;
-    EXPECT_TRUE(plan::chooseWithin(menus, bytes, chosen).ok());
-    return plan::makePlan(menus, chosen, "");
-  };
-  // Bytes of the layer at 4 bits and of the head at 8.
-  LinearPlan four = choice(400 + 6800);
-  EXPECT_EQ(four.layers[0][1], (LinearChoice{.bits = 4}));
-  EXPECT_EQ(four.head, (LinearChoice{.bits = 8}));
-  LinearPlan three = choice(320 + 4000);
-  EXPECT_EQ(three.layers[0][1],
-            (LinearChoice{.bits = 3, .isCompensated = true}));
-  EXPECT_EQ(three.head, (LinearChoice{.bits = 4, .isCompensated = true}));
-  // Rows of common tokens in 8 bits: 68 bytes instead of 40.
-  LinearPlan common = choice(400 + 4000 + 10 * 28);
-  EXPECT_EQ(
-      common.head,
-      (LinearChoice{
-          .bits = 4, .isCompensated = true, .exactRows = 10, .exactBits = 8}));
+/// A layer that has 16 levels a block already: rounding it to the nearest is
+/// better than anything that moves weights.
+plan::InputResult makeLayer() {
+  plan::InputResult layer;
+  layer.name = "0.o";
+  layer.size = 64;
+  layer.weights = {{"o", 32, 64, 1280, 2, {}}};
+  layer.weights[0].rounded[3] = {320, 0.4, 0.2, {{32, 0.1}}};
+  layer.weights[0].rounded[4] = {400, 0, 0.02, {}};
+  layer.probedBits = 3;
+  layer.divergence = 0.5;
+  return layer;
 }
 
-// A file may say anything: sizes that divide by zero, that no memory holds or
-// that are not integers.
-TEST(LinearSolveTest, DamagedMenusAreASentence) {
-  const std::string text = R"({"gist_linears": 1, "inputs": [
-    {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5,
-     "exact_rows": {}, "weights": [{"rows": 10, "bytes": 1280, "energy": 2,
-      "rounded": {"3": {"bytes": 320, "nearest": 0.4, "compensated": 0.2,
-                        "corrected": {"32": 0.1}}}}]},
-    {"name": "head", "size": 64, "probed_bits": 4, "divergence": 0.125,
-     "exact_rows": {"10": 0.0625}, "weights": [{"rows": 100, "bytes": 12800,
-      "energy": 1, "rounded": {"4": {"bytes": 4000, "nearest": 0.5,
-                                     "compensated": 0.25,
-                                     "corrected": {}}}}]}]})";
-  std::vector<plan::LinearMenu> menus;
-  ASSERT_TRUE(plan::parseMenus(text, menus).ok());
-  auto damage = [&](const std::string &from, const std::string &to) {
-    std::string copy = text;
-    size_t at = copy.find(from);
-    ASSERT_NE(at, std::string::npos) << from;
-    copy.replace(at, from.size(), to);
-    Status status = plan::parseMenus(copy, menus);
-    EXPECT_FALSE(status.ok()) << from << " -> " << to;
-    EXPECT_FALSE(status.text.empty());
-  };
-  for (const char *value : {"2e85", "-1", "1.5", "true", "null", "\"1\""}) {
-    damage("\"gist_linears\": 1", std::string("\"gist_linears\": ") + value);
-    damage("\"rows\": 100", std::string("\"rows\": ") + value);
-    damage("\"bytes\": 320", std::string("\"bytes\": ") + value);
-    damage("\"size\": 64", std::string("\"size\": ") + value);
-  }
-  damage("\"rows\": 100", "\"rows\": 0");
-  damage("\"rows\": 100", "\"rows\": 9");
-  damage("\"0.o\"", "\"9223372036854775807.o\"");
-  damage("\"0.o\"", "\"0.x\"");
-  damage("\"0.o\"", "\"0\"");
-  damage("\"0.o\"", "\"\"");
-  damage("\"3\": {", "\"x\": {");
-  damage("\"32\": 0.1", "\"99999999999999999999\": 0.1");
-  damage("\"10\": 0.0625", "\"10\": []");
-  damage("\"compensated\": 0.2,", "");
-  EXPECT_EQ(menus.size(), 2u); // left as it was
+plan::InputResult makeHead() {
+  plan::InputResult head;
+  head.name = "head";
+  head.size = 64;
+  head.weights = {{"w", 100, 64, 12800, 1, {}}};
+  head.weights[0].rounded[4] = {4000, 0.5, 0.25, {}};
+  head.weights[0].rounded[8] = {6800, 0.001, 0.001, {}};
+  head.probedBits = 4;
+  head.divergence = 0.125;
+  head.exactRows = {{10, 0.0625}};
+  return head;
 }
 
-/// Two groups of which the second minds errors ten times as much.
-std::vector<plan::LinearMenu> makeMenus() {
-  plan::LinearMenu menu;
-  menu.layer = 0;
-  menu.group = LinearGroup::O;
-  menu.options = {{{}, 100, 0}, {{.bits = 3}, 80, 1}, {{.bits = 2}, 60, 4}};
-  std::vector<plan::LinearMenu> menus = {menu, menu};
-  menus[1].group = LinearGroup::Down;
-  menus[1].sensitivity = 10;
-  return menus;
-}
-
-// Options are bytes and error. The insensitive group gives up its bytes first.
-TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
-  std::vector<plan::LinearMenu> menus = makeMenus();
-  std::vector<size_t> chosen;
-  ASSERT_TRUE(plan::chooseWithin(menus, 200, chosen).ok());
-  EXPECT_EQ(chosen, (std::vector<size_t>{0, 0}));
-  ASSERT_TRUE(plan::chooseWithin(menus, 180, chosen).ok());
-  EXPECT_EQ(chosen, (std::vector<size_t>{1, 0}));
-  ASSERT_TRUE(plan::chooseWithin(menus, 160, chosen).ok());
-  EXPECT_EQ(chosen, (std::vector<size_t>{2, 0}));
-  EXPECT_EQ(plan::countBytes(menus, chosen), 160);
-  EXPECT_EQ(plan::chooseWithin(menus, 100, chosen).text,
-            "100 bytes were asked for, but the smallest plan reads 120");
-  LinearPlan made = plan::makePlan(menus, {2, 1}, "b");
-  ASSERT_EQ(made.layers.size(), 1u);
-  EXPECT_EQ(made.layers[0][1].bits, 2);
-  EXPECT_EQ(made.layers[0][3].bits, 3);
-}
-
-/// No price asks for the option in the middle, which is off the hull; the bytes
-/// that are there do.
-TEST(LinearSolveTest, WhatIsLeftIsSpent) {
-  plan::LinearMenu menu;
-  menu.layer = 0;
-  menu.options = {{{}, 100, 0}, {{.bits = 3}, 70, 3.5}, {{.bits = 2}, 60, 4}};
-  std::vector<plan::LinearMenu> menus = {menu, menu};
-  std::vector<size_t> chosen;
-  ASSERT_TRUE(plan::chooseWithin(menus, 165, chosen).ok());
-  EXPECT_EQ(chosen, (std::vector<size_t>{0, 2}));
-  ASSERT_TRUE(plan::chooseWithin(menus, 155, chosen).ok());
-  EXPECT_EQ(plan::countBytes(menus, chosen), 140);
-  EXPECT_EQ(chosen, (std::vector<size_t>{1, 1}));
-}
-
-/// Many groups, of which each is a little less sensitive than the one before.
-std::vector<plan::LinearMenu> makeManyMenus(int count) {
-  std::vector<plan::LinearMenu> menus;
-  for (int i = 0; i < count; ++i) {
-    menus.push_back(makeMenus().front());
-    menus.back().layer = i;
-    menus.back().sensitivity = 1.0 / (1 + i);
-  }
-  return menus;
-}
-
-/// What is measured decides, whatever was predicted: the choice holds, and the
-/// next one with fewer bytes does not.
-TEST(LinearSolveTest, MeasuredLossesAreKept) {
-  std::vector<plan::LinearMenu> menus = makeManyMenus(40);
-  for (double truth : {0.2, 1.0, 7.0}) {
-    std::set<std::vector<size_t>> measured;
-    auto measure = [&](const std::vector<size_t> &chosen, double &loss) {
-      EXPECT_TRUE(measured.insert(chosen).second) << "measured before";
-      loss = truth * plan::predictLoss(menus, chosen);
-      return Status();
-    };
-    std::vector<size_t> chosen, within;
-    constexpr double kLimit = 1.5;
-    ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, chosen).ok());
-    EXPECT_LE(measured.size(), 30u);
-    EXPECT_LE(truth * plan::predictLoss(menus, chosen), kLimit);
-    int64_t bytes = plan::countBytes(menus, chosen);
-    // 40 groups of 100 bytes would be the model as it is.
-    EXPECT_LT(bytes, 4000);
-    // Options of a group are 20 bytes apart.
-    ASSERT_TRUE(plan::chooseWithin(menus, bytes - 20, within).ok());
-    EXPECT_GT(truth * plan::predictLoss(menus, within), kLimit);
-    // The same again.
-    measured.clear();
-    std::vector<size_t> again;
-    ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, again).ok());
-    EXPECT_EQ(again, chosen);
+void expectOptions(const std::vector<plan::LinearOption> &found,
+                   const std::vector<plan::LinearOption> &wanted) {
+  ASSERT_EQ(found.size(), wanted.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(found[i].choice, wanted[i].choice);
+    EXPECT_EQ(found[i].bytes, wanted[i].bytes);
+    EXPECT_DOUBLE_EQ(found[i].loss, wanted[i].loss);
   }
 }
 
-// A measurement that is not a number counts as not kept; an error of the
-// measurement ends the search.
-TEST(LinearSolveTest, WhereNothingHoldsEverythingStaysStored) {
-  std::vector<plan::LinearMenu> menus = makeManyMenus(5);
-  auto measure = [](const std::vector<size_t> &, double &loss) {
-    loss = std::nan("");
-    return Status();
-  };
-  std::vector<size_t> chosen;
-  ASSERT_TRUE(plan::chooseForLoss(menus, 1, 6, measure, chosen).ok());
-  EXPECT_EQ(chosen, std::vector<size_t>(5, 0));
-  auto refuse = [](const std::vector<size_t> &, double &) {
-    return Status::error(Code::Io, "gone");
-  };
-  EXPECT_EQ(plan::chooseForLoss(menus, 1, 6, refuse, chosen).text, "gone");
+TEST(LinearOptions, RoundingIsOfferedBothWays) {
+  // The probe was of the compensated weights: 0.5 nats for 0.2 of 2, so an
+  // error costs five times its size. The subspace has 32 x (64 + 32) numbers in
+  // 8 bits, 34 bytes for 32.
+  expectOptions(
+      plan::listOptions(makeLayer()),
+      {{{}, 1280, 0},
+       {{.bits = 3}, 320, 1},
+       {{.bits = 3, .isCompensated = true}, 320, 0.5},
+       {{.bits = 3, .isCompensated = true, .k = 32}, 320 + 96 * 34, 0.25},
+       {{.bits = 4}, 400, 0},
+       {{.bits = 4, .isCompensated = true}, 400, 0.05}});
+}
+
+TEST(LinearOptions, RowsOfCommonTokensStay) {
+  // 0.125 nats for an error of 0.25. Rows in 8 bits: 68 bytes instead of 40.
+  expectOptions(
+      plan::listOptions(makeHead()),
+      {{{}, 12800, 0},
+       {{.bits = 4}, 4000, 0.25},
+       {{.bits = 4, .isCompensated = true}, 4000, 0.125},
+       {{.bits = 4, .isCompensated = true, .exactRows = 10, .exactBits = 8},
+        4000 + 10 * 28,
+        0.0625},
+       {{.bits = 8}, 6800, 0.0005}});
+}
+
+// Weights of a group are one product: they have the same bits, and what they
+// lose adds up relative to what they compute together.
+TEST(LinearOptions, LayersOfAGroupTakeTheSame) {
+  plan::InputResult layer = makeLayer();
+  layer.weights.push_back({"p", 16, 64, 640, 3, {}});
+  layer.weights[1].rounded[3] = {160, 0.6, 0.3, {{32, 0.15}}};
+  layer.divergence = 0; // not measured: an error costs its size
+  expectOptions(
+      plan::listOptions(layer),
+      {{{}, 1920, 0},
+       {{.bits = 3}, 480, 0.2},
+       {{.bits = 3, .isCompensated = true}, 480, 0.1},
+       {{.bits = 3, .isCompensated = true, .k = 32}, 480 + 112 * 34, 0.05}});
+}
+
+// A layer that reads only zeros loses nothing, and is no division by zero.
+TEST(LinearOptions, ALayerThatReadsOnlyZeros) {
+  plan::InputResult layer = makeLayer();
+  for (plan::WeightResult &weight : layer.weights) {
+    weight.energy = 0;
+    for (auto &[bits, rounded] : weight.rounded)
+      rounded = {rounded.bytes, 0, 0, {}};
+  }
+  layer.divergence = 0;
+  for (const plan::LinearOption &option : plan::listOptions(layer))
+    EXPECT_EQ(option.loss, 0);
 }
 
 } // namespace

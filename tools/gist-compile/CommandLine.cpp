@@ -283,7 +283,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
   app.add_flag(
       "--observe", options.observe,
       "Add an entry that shows what linear layers read and return, for "
-      "'gist-plan linears' and 'gist-run eval --layers'");
+      "'gist-plan' and 'gist-run eval --layers'");
   app.add_option(
          "-c,--context,--ctx-size", options.context,
          "Tokens a session can hold; default: the model's own (4096 for "

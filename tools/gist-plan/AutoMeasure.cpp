@@ -9,7 +9,6 @@
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/AutoPlan.h"
 #include "tools/planning/Calibrator.h"
-#include "tools/planning/Candidates.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -42,6 +41,12 @@ int64_t AutoPlan::length() const {
 
 Status AutoPlan::measureTimes() {
   begin("measuring what parts of the model take on this machine");
+  if (options.least == Objective::Work && options.seconds <= 0) {
+    // Without rates multiply-adds count.
+    isWorthHeads = hasHeads();
+    isWorthDepths = triesDepths();
+    return {};
+  }
   run::ModelOptions measured = moduleOf(kDenseModule);
   measured.profile = true;
   run::Runner model;
@@ -78,7 +83,8 @@ Status AutoPlan::measureTimes() {
   keys = hasHeads() ? keys : 0;
   JobTime time(options.job, shape(), rates.rates);
   double ofHead = 0, fewer = 0;
-  bits = std::make_unique<BitsMenu>(*pool.first().model().session, source);
+  bits = std::make_unique<BitsMenu>(*pool.first().model().session, source,
+                                    options.choices == Choices::Linears);
   if (hasBits() && bits->find()) {
     ofHead = time.ofWeights(static_cast<double>(bits->storedBytes()));
     fewer = ofHead - time.ofWeights(static_cast<double>(bits->fewestBytes()));
@@ -102,7 +108,10 @@ Status AutoPlan::measureTimes() {
                "plans of depths hardly more than %.2f times",
                whole / (whole - keys), whole / (whole - less));
   if (fewer > 0)
-    std::fprintf(stderr, ", an output weight in 4 bits %.2f times",
+    std::fprintf(stderr, ", %s %.2f times",
+                 options.choices == Choices::Linears
+                     ? "weights in 2 to 4 bits"
+                     : "an output weight in 4 bits",
                  whole / (whole - fewer));
   std::fputc('\n', stderr);
   isWorthDepths &= triesDepths();
@@ -112,9 +121,11 @@ Status AutoPlan::measureTimes() {
                      (isWorthDepths ? dense.promptProducts : 0) -
                      (isWorthBits ? ofHead : 0);
   costs = rates.rates;
-  if (options.least == Objective::Memory) {
-    costs = PartRates::ofMemory();
-    isWorthHeads = true;
+  if (options.least != Objective::Time) {
+    costs = options.least == Objective::Memory ? PartRates::ofMemory()
+                                               : PartRates();
+    isWorthHeads = hasHeads();
+    isWorthBits = fewer > 0;
   }
   return {};
 }
@@ -187,10 +198,30 @@ Status AutoPlan::findLongest(int64_t &tokens) {
 }
 
 Status AutoPlan::measureHeads(double share) {
+  if (options.calibration.empty())
+    GIST_TRY(calibrateHeads(share));
+  else
+    calibrationFile = options.calibration;
+  // By layer, sequences are short, and rows are in 8 bits on CPUs: single means
+  // scatter.
+  bool isByLayer = options.calibration.empty();
+  bool isSame =
+      !isByLayer && std::ranges::equal(options.texts, calibration.texts, {}, {},
+                                       &CalibrationText::path);
+  heads =
+      std::make_unique<HeadMenu>(calibration, pool.first().module(),
+                                 HeadMenuOptions{.kinds = options.kinds,
+                                                 .caution = isByLayer ? 0.5 : 0,
+                                                 .hasOtherTexts = !isSame});
+  return heads->check(pool.first().model().module->spec().model.name)
+      .in(calibrationFile);
+}
+
+Status AutoPlan::calibrateHeads(double share) {
+  calibrationFile = file(kCalibrationFile);
   CalibratorOptions calibrator;
   calibrator.model = moduleOf(kTrialModule);
   calibrator.texts = {file(kMixedFile)};
-  calibrator.wantsSelections = false;
   calibrator.isByLayer = true;
   double seconds = secondsFor(share);
   constexpr int64_t kFewest = 8, kMost = 8192; // blocks, tokens
@@ -238,13 +269,7 @@ Status AutoPlan::measureHeads(double share) {
   std::fprintf(stderr, "heads: %zu of %zu measurements%s\n",
                measuring.countDone(), measuring.countAll(),
                measuring.isComplete() ? "" : "; more time would measure more");
-  GIST_TRY(readCalibration(calibrator.output, calibration));
-  heads = std::make_unique<HeadMenu>(
-      calibration, pool.first().module(),
-      // Sequences are short, and rows are in 8 bits on CPUs: single means
-      // scatter.
-      HeadMenuOptions{.caution = 0.5, .hasOtherTexts = true});
-  return heads->check(pool.first().model().module->spec().model.name);
+  return readCalibration(calibrator.output, calibration);
 }
 
 /// Prompts are as long as lets two kinds of each layer be measured in half of
@@ -270,11 +295,11 @@ Status AutoPlan::openKindTerms(double seconds) {
 Status AutoPlan::measureDepths(double share) {
   double seconds = secondsFor(share);
   // A token is read twice for its moments, which take as long again.
-  constexpr double kReads = 4, kMostTokens = 65536;
-  double most =
-      options.seconds > 0
-          ? std::min(0.3 * seconds / secondsOfToken / kReads, kMostTokens)
-          : kMostTokens;
+  constexpr double kReads = 4;
+  auto allowed = static_cast<double>(options.maxTokens);
+  double most = options.seconds > 0
+                    ? std::min(0.3 * seconds / secondsOfToken / kReads, allowed)
+                    : allowed;
   FitOptions fit;
   fit.shareAlone = 1;
   fit.window = std::min<int64_t>(fit.window / 2, length());
@@ -297,20 +322,35 @@ Status AutoPlan::measureDepths(double share) {
   return part.hasStopped() ? Status() : status;
 }
 
-/// What the output weight reads of some texts, and what it loses in fewer bits.
+/// What weights read of some texts, and what they lose in fewer bits.
 Status AutoPlan::measureBits() {
-  constexpr double kShare = 0.05;
+  // Rounding all layers takes as long as reading some tokens.
+  bool isOfAll = options.choices == Choices::Linears;
+  const double kShare = isOfAll ? 0.2 : 0.05;
   constexpr int64_t kWindow = 512, kFewest = 2 * kWindow, kMost = 4096;
   auto fits = static_cast<int64_t>(secondsFor(kShare) / secondsOfToken);
   std::vector<int32_t> tokens;
   GIST_TRY(collectFitTokens(
       pool.first().model().tokenizer, splitTexts,
-      {options.seconds > 0 ? std::clamp(fits, kFewest, kMost) : kMost, kWindow,
+      {std::min(options.maxTokens, options.seconds > 0
+                                       ? std::clamp(fits, kFewest, kMost)
+                                   : isOfAll ? 4 * kMost
+                                             : kMost),
+       kWindow,
        /*wantsQuestions=*/false, 3},
       tokens));
   if (triesDepths())
     GIST_TRY(depthModel.followNone());
-  return bits->measure(tokens, file("bases.safetensors"));
+  CalibrationOptions calibration;
+  calibration.maxK = isOfAll ? options.maxK : 0;
+  calibration.refitsRanges = isOfAll && options.seconds <= 0;
+  if (!isOfAll)
+    calibration.headBits = {4};
+  calibration.inheritance = options.inheritance;
+  LinearCalibration found;
+  GIST_TRY(
+      bits->measure(tokens, calibration, file("bases.safetensors"), found));
+  return writeWhole(file("linears.json"), found.print());
 }
 
 Status AutoPlan::splitOwnTexts() {
@@ -326,10 +366,12 @@ Status AutoPlan::splitOwnTexts() {
   return {};
 }
 
-Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
-                              Contract &contract) {
+Status AutoPlan::openContract(bool isHeldOut, Contract &contract) {
+  bool isGiven = !options.lengths.empty();
+  int64_t tokens = length();
   contract.answer = isWorthDepths ? judged() : 0;
-  contract.copied = hasCopies() ? std::min(judged(), tokens / 4) : 0;
+  contract.copied =
+      hasCopies() && !isGiven ? std::min(judged(), tokens / 4) : 0;
   std::vector<std::string> paths = options.heldOut;
   if (!isHeldOut) {
     paths.clear();
@@ -341,25 +383,41 @@ Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
       GIST_TRY(writeWhole(paths.back(), text.search));
     }
   }
-  contract.tokensOfTerm =
-      isWorthDepths ? judged() * (isHeldOut ? 4 : 1) : tokens;
-  return contract.open(pool, paths, {tokens});
+  if (isWorthDepths)
+    contract.tokensOfTerm = judged() * (isHeldOut ? 4 : 1);
+  else if (!isGiven)
+    contract.tokensOfTerm = tokens;
+  return contract.open(pool, paths, lengths());
 }
 
-/// Texts, and questions where there is time for them.
-Status AutoPlan::openHeldOut() {
-  GIST_TRY(openContract(/*isHeldOut=*/true, length(), heldOut));
+/// Without a request for questions by name, texts that are too short for them
+/// give none instead of an error. Those to search with and those to judge by
+/// have other seeds.
+Status AutoPlan::addQuestions() {
+  if (options.search.promise.tasks <= 0)
+    return {};
+  int64_t tokens = std::ranges::max(lengths());
+  Contract trial;
+  Status fits = trial.addTasks(pool, {1, 1, tokens, true});
+  if (!fits.ok() && options.asksForTasks)
+    return Status::error(fits.code, "--tasks: %s", fits.text.c_str());
+  if (!fits.ok()) {
+    std::fprintf(stderr, "note: no questions are asked: %s\n",
+                 fits.text.c_str());
+    return {};
+  }
+  if (options.taskSamples > 0)
+    GIST_TRY(terms.addTasks(
+        pool, {options.taskSamples, options.seed, tokens, /*isEach=*/false}));
   constexpr size_t kQuestions = 9;
   double seconds =
-      2 * kQuestions * static_cast<double>(length()) * secondsOfToken;
+      2 * kQuestions * static_cast<double>(tokens) * secondsOfToken;
   constexpr double kMostShare = 0.15;
-  if (options.search.promise.tasks <= 0 ||
-      (options.seconds > 0 && seconds > kMostShare * options.seconds))
-    return {};
-  heldOutTasks = {kQuestions, 2, length(), /*isEach=*/false};
-  Contract trial;
-  if (!trial.addTasks(pool, {1, 1, length(), true}).ok())
-    heldOutTasks.samples = 0;
+  if (options.heldOutSamples > 0)
+    heldOutTasks = {options.heldOutSamples, options.seed + 1, tokens,
+                    /*isEach=*/true};
+  else if (options.seconds <= 0 || seconds <= kMostShare * options.seconds)
+    heldOutTasks = {kQuestions, options.seed + 1, tokens, /*isEach=*/false};
   return heldOutTasks.samples > 0 ? heldOut.addTasks(pool, heldOutTasks)
                                   : Status();
 }

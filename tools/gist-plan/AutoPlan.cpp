@@ -9,7 +9,6 @@
 
 #include "passes/Plan/File/PlanFile.h"
 #include "runtime/support/AtomicFile.h"
-#include "tools/gist-plan/ReportStep.h"
 #include "tools/planning/CertificateFile.h"
 
 #include "nlohmann/json.hpp"
@@ -31,9 +30,47 @@ void AutoPlan::begin(const char *what) {
 /// Four digits are as precise as the measurements.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
+/// What each text and length of the search gave with a plan.
+static void printTerms(const Contract &contract, const Measurement &measured) {
+  std::printf("%-24s %7s %-10s %9s %8s %7s\n", "text of the search", "tokens",
+              "", "dense", "ratio", "work");
+  for (size_t k = 0; k < contract.terms().size(); ++k) {
+    const Term &term = contract.terms()[k];
+    std::printf("%-24s %7" PRId64 " %-10s %9.3f %8.4f %7.3f\n",
+                contract.title(term).c_str(), term.tokens, nameOf(term.kind),
+                contract.densePerplexity(k),
+                ratioOf(term.kind, contract.loss(measured, k)),
+                measured.terms[k].work);
+  }
+}
+
+/// The same for a plan's file.
+static Json describeTerms(const Contract &contract,
+                          const Measurement &measured) {
+  Json rows = Json::array();
+  for (size_t k = 0; k < contract.terms().size(); ++k) {
+    const Term &term = contract.terms()[k];
+    const char *name = term.kind == TermKind::Perplexity ? "perplexity_ratio"
+                       : term.kind == TermKind::Recall   ? "recall_ratio"
+                       : term.kind == TermKind::Embedding
+                           ? "cosine"
+                           : "answer_perplexity_ratio";
+    double loss = contract.loss(measured, k);
+    bool isCosine = term.kind == TermKind::Embedding;
+    rows.push_back({{"text", contract.title(term)},
+                    {"tokens", term.tokens},
+                    {name, rounded(isCosine ? 1 - loss : std::exp(loss))},
+                    {"dense", rounded(contract.densePerplexity(k))},
+                    {"work", rounded(measured.terms[k].work)}});
+  }
+  return rows;
+}
+
 Status AutoPlan::search() {
   begin("searching the plan that saves most time and keeps the quality");
-  PlanMenu menu(heads.get(), depths.get(), isWorthBits ? bits.get() : nullptr);
+  PlanMenu menu = selections ? PlanMenu(*selections)
+                             : PlanMenu(heads.get(), depths.get(),
+                                        isWorthBits ? bits.get() : nullptr);
   constexpr double kUsedUp = 0.001;
   run::Limit part(secondsFor(1, kUsedUp));
   // Maps that are fitted together take a pass over the tokens for each.
@@ -46,9 +83,18 @@ Status AutoPlan::search() {
   PlanTrier trier(pool, menu, &depthModel,
                   fitsTogether ? fitter.get() : nullptr, part);
   PlanFinder finder(pool, menu, trier, terms, part);
+  if (!options.start.empty()) {
+    PlanFile start;
+    GIST_TRY(readPlanFile(options.start, start));
+    finder.start = std::move(start.heads);
+  }
   GIST_TRY(
       finder.find(options.search, JobTime(options.job, shape(), costs), found));
   wasEnough = finder.isComplete();
+  if (!wasEnough && !trials.path().empty())
+    GIST_TRY(trials.write());
+  if (limit.isInterrupted())
+    return Status::error(Code::Io, "stopped; the same command goes on");
   pool.stopAt(unlimited);
   auto hasTime = [&] {
     return options.seconds <= 0 || limit.left() > secondsOfComparison();
@@ -63,6 +109,7 @@ Status AutoPlan::search() {
   }
   if (!hasPlan)
     return {};
+  printTerms(terms, found.measured);
   GIST_TRY(menu.follow({}));
   GIST_TRY(heldOut.measureDense(pool));
   GIST_TRY(certifyPlan(menu));
@@ -74,12 +121,16 @@ Status AutoPlan::search() {
     std::fprintf(stderr,
                  "these texts lose more; trying a plan that takes %.3f "
                  "of the %s and spent %.2f of what is allowed\n",
-                 found.work,
-                 options.least == Objective::Time ? "time" : "cache",
-                 found.share);
+                 found.work, objective(), found.share);
     GIST_TRY(certifyPlan(menu));
   }
   return {};
+}
+
+const char *AutoPlan::objective() const {
+  return isEncoder || options.least == Objective::Work ? "attention"
+         : options.least == Objective::Time            ? "time"
+                                                       : "cache";
 }
 
 Status AutoPlan::certifyPlan(const PlanMenu &menu) {
@@ -90,28 +141,45 @@ Status AutoPlan::certifyPlan(const PlanMenu &menu) {
   certificate = certify(heldOut, measured, options.search.promise,
                         options.search.confidence, heldOutTasks,
                         pool.first().model().device->info().name);
-  certificate->work = found.work;
-  certificate->workOf = options.least == Objective::Time
-                            ? "the job's time, predicted"
-                            : "the cache, predicted";
+  // That of attention is measured.
+  if (isEncoder) {
+    certificate->workOf = objective();
+  } else if (options.least != Objective::Work || found.plan.depths.isNeeded()) {
+    certificate->work = found.work;
+    certificate->workOf =
+        options.least == Objective::Time     ? "the job's time, predicted"
+        : options.least == Objective::Memory ? "the cache, predicted"
+                                             : "the job, predicted";
+  }
   print(*certificate);
   return {};
 }
 
 Status AutoPlan::writePlan(const char *name) {
-  Json contract = toJson(options.search.promise, options.search.confidence);
+  Json contract =
+      isEncoder ? Json{{"cosine", options.search.promise.cosine},
+                       {"confidence", options.search.confidence}}
+                : toJson(options.search.promise, options.search.confidence);
   contract["context"] = options.context;
   contract["job"] = {{"prompt", options.job.prompt},
                      {"answer", options.job.answer}};
-  contract["time_predicted"] = rounded(found.work);
+  contract[options.least == Objective::Time && !isEncoder ? "time_predicted"
+                                                          : "work_predicted"] =
+      rounded(found.work);
+  contract["measured"] = describeTerms(terms, found.measured);
   if (speedUp.densePrompt > 0)
-    contract["measured"] = {{"device", certificate->device},
-                            {"tokens", speedTokens},
-                            {"prompt_times_as_fast", rounded(speedUp.prompt)},
-                            {"answer_times_as_fast", rounded(speedUp.answer)},
-                            {"job_times_as_fast", rounded(jobSpeedUp())}};
+    contract["speed"] = {{"device", certificate->device},
+                         {"tokens", speedTokens},
+                         {"prompt_times_as_fast", rounded(speedUp.prompt)},
+                         {"answer_times_as_fast", rounded(speedUp.answer)},
+                         {"job_times_as_fast", rounded(jobSpeedUp())}};
   if (certificate)
     addCertificate(*certificate, contract);
+  if (isEncoder)
+    return writeWhole(file(name),
+                      printPlanFile(makeSelections(found.plan.taus,
+                                                   pool.first().tausPerLayer()),
+                                    contract.dump()));
   Plan plan = found.plan.heads;
   if (plan.isDense())
     plan = {};
@@ -130,6 +198,14 @@ Status AutoPlan::writePlan(const char *name) {
 
 Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
+  GIST_TRY(isEncoder ? compareEmbeddings() : compareModels());
+  GIST_TRY(writePlan(pays() ? kPlanFile : kFindingFile));
+  std::error_code ignored;
+  fs::remove(file(pays() ? kFindingFile : kPlanFile), ignored);
+  return {};
+}
+
+Status AutoPlan::compareModels() {
   SideBySideOptions compared = sides();
   // One text, of all held-out texts: most are shorter than long prompts.
   std::string all;
@@ -147,12 +223,9 @@ Status AutoPlan::compare() {
   compared.repetitions = timesOfPrompt();
   speedTokens = compared.tokens;
   GIST_TRY(compareSideBySide(compared, file("evaluation.json"), speedUp));
-  GIST_TRY(writePlan(pays() ? kPlanFile : kFindingFile));
-  std::error_code ignored;
-  fs::remove(file(pays() ? kFindingFile : kPlanFile), ignored);
   std::vector<std::string> pages = {file("evaluation.json")};
   if (heads)
-    pages.push_back(file(kCalibrationFile));
+    pages.push_back(calibrationFile);
   return writePage(pages, file("report.html"));
 }
 
@@ -165,6 +238,13 @@ static std::string quote(const std::string &word) {
   for (char c : word)
     result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
+}
+
+std::string AutoPlan::jobInWords() const {
+  std::string prompt = std::to_string(options.job.prompt) + " tokens";
+  return isEncoder ? "A text of " + prompt + " is"
+                   : "A prompt of " + prompt + " and an answer of " +
+                         std::to_string(options.job.answer) + " are";
 }
 
 void AutoPlan::printEnd() const {
@@ -192,22 +272,20 @@ void AutoPlan::printEnd() const {
       options.device == kCpuDevice
           ? ""
           : std::string(" --target=") + targetOfDevice(options.device);
-  std::printf("\nThe page: %s\n", file("report.html").c_str());
+  if (!isEncoder)
+    std::printf("\nThe page: %s\n", file("report.html").c_str());
   if (pays())
-    std::printf("A prompt of %" PRId64 " tokens and an answer of %" PRId64
-                " are %.2f times as fast. To compile with the plan:\n",
-                options.job.prompt, options.job.answer, jobSpeedUp());
+    std::printf("%s %.2f times as fast. To compile with the plan:\n",
+                jobInWords().c_str(), jobSpeedUp());
   else if (!keepsQuality())
     std::printf("This plan does not keep the quality on the held-out texts: a "
                 "finding, and not a plan to compile with. More --seconds, more "
                 "--text like yours, or less --quality find one that does.\nTo "
                 "follow it all the same:\n");
   else
-    std::printf("With a prompt of %" PRId64 " tokens and an answer of %" PRId64
-                " this plan saves no time on this machine: a finding, and not "
-                "a plan to compile with.\nTo follow it all the same, for a "
-                "smaller cache:\n",
-                options.job.prompt, options.job.answer);
+    std::printf("%s not faster with this plan on this machine: a finding, and "
+                "not a plan to compile with.\nTo follow it all the same%s:\n",
+                jobInWords().c_str(), isEncoder ? "" : ", for a smaller cache");
   std::printf("  gist-compile %s -o %s --context %" PRId64 "%s --plan %s%s\n",
               quote(options.model).c_str(),
               quote(fs::path(options.model).stem().string() + ".gist").c_str(),
@@ -222,16 +300,39 @@ Status AutoPlan::run() {
   GIST_TRY(countTexts());
   GIST_TRY(compileTrial());
   GIST_TRY(openTrial());
-  GIST_TRY(measureTimes());
+  GIST_TRY(isEncoder ? measureSelections() : measureChoices());
   if (!isWorthSearch()) {
     printEnd();
     return {};
   }
+  // When the time is over, the steps go on: the search then uses what was
+  // measured so far.
+  if (limit.isInterrupted())
+    return Status::error(Code::Io, "stopped; the same command goes on");
+  GIST_TRY(search());
+  // A search that is complete needs no file to go on from.
+  if (wasEnough)
+    trials.remove();
+  if (hasPlan) {
+    GIST_TRY(writePlan(kPlanFile));
+    GIST_TRY(compare());
+  }
+  printEnd();
+  std::fprintf(stderr, "%.0f s\n", limit.taken());
+  return {};
+}
+
+Status AutoPlan::measureChoices() {
+  GIST_TRY(measureTimes());
+  if (!isWorthSearch())
+    return {};
   begin("measuring what each head and layer loses alone");
   GIST_TRY(splitOwnTexts());
   // All texts are read before time is spent on them.
-  GIST_TRY(openContract(/*isHeldOut=*/false, length(), terms));
-  GIST_TRY(openHeldOut());
+  GIST_TRY(openTrials());
+  GIST_TRY(openContract(/*isHeldOut=*/false, terms));
+  GIST_TRY(openContract(/*isHeldOut=*/true, heldOut));
+  GIST_TRY(addQuestions());
   double share = shareOfHeads();
   if (isWorthBits)
     GIST_TRY(measureBits());
@@ -240,16 +341,5 @@ Status AutoPlan::run() {
   if (isWorthDepths)
     GIST_TRY(measureDepths((1 - kForSearch) * (1 - share) /
                            (1 - (1 - kForSearch) * share)));
-  // When the time is over, the steps go on: the search then uses what was
-  // measured so far.
-  if (limit.isInterrupted())
-    return Status::error(Code::Io, "stopped; the same command goes on");
-  GIST_TRY(search());
-  if (hasPlan) {
-    GIST_TRY(writePlan(kPlanFile));
-    GIST_TRY(compare());
-  }
-  printEnd();
-  std::fprintf(stderr, "%.0f s\n", limit.taken());
   return {};
 }

@@ -20,6 +20,7 @@
 #include "tools/planning/FitTexts.h"
 #include "tools/planning/MeasureRates.h"
 #include "tools/planning/PlanFinder.h"
+#include "tools/planning/SelectionMenu.h"
 
 #include <bit>
 
@@ -31,11 +32,12 @@ inline constexpr const char *kPlanFile = "plan.json",
                             *kFindingFile = "finding.json",
                             *kCalibrationFile = "calibration.json",
                             *kMixedFile = "mixed.txt",
+                            *kTrialsFile = "trials.json",
                             *kDenseModule = "dense.gist",
                             *kTrialModule = "trial.gist";
 
-enum class Choices { All, Heads, Depths };
-enum class Objective { Time, Memory };
+enum class Choices { All, Heads, Depths, Linears };
+enum class Objective { Time, Memory, Work };
 
 struct AutoOptions {
   std::string model, folder, compiler, candidates;
@@ -45,9 +47,30 @@ struct AutoOptions {
   Job job{0, 256};
   double seconds = 600;
   int64_t context = 0;
+  bool isPromptGiven = false; ///< else it follows from the context
   Choices choices = Choices::All;
   Objective least = Objective::Time;
   std::vector<std::string> texts, heldOut;
+  std::string calibration; ///< of heads, measured before; empty: none
+  std::string start;       ///< a plan to go on from; empty: none
+  HeadKinds kinds = HeadKinds::All;
+  std::vector<int64_t> lengths; ///< of texts; empty: one by job and time
+  /// Questions of all tasks to search with, and of each task to judge by; 0:
+  /// none to search with, and some of all tasks to judge by where there is
+  /// time.
+  size_t taskSamples = 0, heldOutSamples = 0;
+  uint64_t seed = 1;         ///< of the former; the latter have the next
+  bool asksForTasks = false; ///< by name, and not by default
+  unsigned sessions = 1;
+  int64_t chunk = 0;         ///< tokens of a call; 0: as the module has it
+  int64_t maxTokens = 65536; ///< of texts, to fit and to round with
+  /// Of linear layers: dimensions of bases, and the share of the energy that a
+  /// basis of the layer before may miss.
+  int64_t maxK = 0;
+  double inheritance = 0.02;
+  std::string compute; ///< as gist-compile takes it; may be empty
+  /// Of an encoder's heads, in the order in which they are measured.
+  std::vector<double> taus = {0.5, 0.6, 0.45, 0.4, 0.55, 0.7, 0.3};
 };
 
 class AutoPlan {
@@ -73,6 +96,10 @@ private:
   Status countTexts();
   Status compileTrial();
   Status openTrial();
+  /// All that plans of a decoder may be made of.
+  Status measureChoices();
+  /// The same of an encoder.
+  Status measureSelections();
   /// What parts of the model take, and what plans could save at most.
   Status measureTimes();
   /// Of the time in which losses are measured: each kind of choice gets some by
@@ -83,26 +110,41 @@ private:
            ofDepths = 0.5 * dense.promptProducts;
     return !isWorthHeads    ? 0
            : !isWorthDepths ? 1
-                            : ofHeads / (ofHeads + ofDepths);
+           // Without rates.
+           : ofHeads + ofDepths <= 0 ? 0.5
+                                     : ofHeads / (ofHeads + ofDepths);
   }
   /// Leaves depths out where there is no time to measure tails and one kind of
   /// each layer: it is better spent on heads.
   void checkDepths();
   /// What each head loses, in this share of the time that is left.
   Status measureHeads(double share);
+  Status calibrateHeads(double share);
   Status findLongest(int64_t &tokens);
   /// What each kind of layer loses alone, likewise.
   Status measureDepths(double share);
   Status measureBits();
-  Status openContract(bool isHeldOut, int64_t tokens, Contract &contract);
+  /// Lengths of texts to search with and to judge by.
+  std::vector<int64_t> lengths() const {
+    return options.lengths.empty() ? std::vector{length()} : options.lengths;
+  }
+  Status openContract(bool isHeldOut, Contract &contract);
   /// What kinds of layers are measured with, in so many seconds.
   Status openKindTerms(double seconds);
-  Status openHeldOut();
+  /// Adds questions, if they fit.
+  Status addQuestions();
+  Status openTrials();
   Status search();
   Status certifyPlan(const PlanMenu &menu);
   /// Into the folder; what was measured of its speed is part of it.
   Status writePlan(const char *name);
   Status compare();
+  Status compareModels();
+  Status compareEmbeddings();
+  /// "A prompt of ... are", or a text of an encoder, for what follows.
+  std::string jobInWords() const;
+  /// What `work` of a plan is about.
+  const char *objective() const;
   double jobSpeedUp() const {
     return speedUp.ofJob(options.job.prompt, options.job.answer);
   }
@@ -112,7 +154,7 @@ private:
   /// Whether what was found does what was asked for; otherwise it is a finding,
   /// and not a plan to compile with.
   bool pays() const {
-    return keepsQuality() && (options.least == Objective::Memory ||
+    return keepsQuality() && (options.least != Objective::Time ||
                               (speedUp.isFollowed && jobSpeedUp() > 1));
   }
   void begin(const char *what);
@@ -131,11 +173,16 @@ private:
     return std::clamp<int64_t>(options.job.prompt / 4, kJudged, kMost);
   }
   static constexpr double kForSearch = 0.4; ///< of the time for losses
-  bool hasHeads() const { return options.choices != Choices::Depths; }
+  bool hasHeads() const {
+    return !isEncoder && (options.choices == Choices::All ||
+                          options.choices == Choices::Heads);
+  }
   /// A prompt has to have a bulk, and depths keep the cache as it is.
   bool hasDepths() const {
-    return options.choices != Choices::Heads &&
-           options.least == Objective::Time &&
+    return !isEncoder &&
+           (options.choices == Choices::All ||
+            options.choices == Choices::Depths) &&
+           options.least != Objective::Memory &&
            options.job.prompt >= kLeastPrompt;
   }
   /// Sequences of long texts end with a copy of their first quarter, so that
@@ -143,8 +190,11 @@ private:
   bool hasCopies() const { return options.job.prompt >= kLeastPrompt; }
   /// The code of GPUs for blocks is slower than for 16 bits.
   bool hasBits() const {
-    return options.choices == Choices::All &&
-           options.least == Objective::Time && options.device == kCpuDevice;
+    return !isEncoder && options.device == kCpuDevice &&
+           ((options.choices == Choices::Linears &&
+             options.least != Objective::Work) ||
+            (options.choices == Choices::All &&
+             options.least == Objective::Time));
   }
   /// Whether the module tries depths. A layer that is of all kinds at once
   /// takes twice as long.
@@ -154,7 +204,7 @@ private:
   /// Plans for less are not searched.
   bool isWorthSearch() const {
     constexpr double kLeastGain = 1.03;
-    return options.least == Objective::Memory || gain > kLeastGain;
+    return options.least != Objective::Time || isEncoder || gain > kLeastGain;
   }
   /// The model and the plan, but for texts.
   SideBySideOptions sides() const {
@@ -167,6 +217,7 @@ private:
     sides.device = options.device;
     sides.threads = options.threads;
     sides.context = options.context;
+    sides.compute = options.compute;
     sides.promise = options.search.promise;
     return sides;
   }
@@ -175,11 +226,14 @@ private:
     model.path = file(name);
     model.device = options.device;
     model.threads = options.threads;
+    model.chunk = options.chunk;
     return model;
   }
   const AttentionShape &shape() { return pool.first().module().shape; }
   /// Tokens that leave windows at a time: a small context has small ones.
   int64_t block() const {
+    if (calibration.block > 0)
+      return calibration.block;
     auto part =
         static_cast<uint64_t>(std::max<int64_t>(options.context / 8, 1));
     return std::min<int64_t>(128, static_cast<int64_t>(std::bit_floor(part)));
@@ -205,6 +259,7 @@ private:
   AutoOptions &options;
   run::Limit limit, unlimited;
   int step = 0;
+  bool isEncoder = false;
   double compileSeconds = 0, secondsOfToken = 0;
   double products = 0; ///< multiply-adds of a prompt's token
   double fitTokensWanted = 0, fitTokensThere = 0;
@@ -222,11 +277,14 @@ private:
   std::vector<int32_t> fitTokens;
   std::unique_ptr<DepthFitter> fitter;
   Calibration calibration;
+  std::string calibrationFile;
   Contract kindTerms, terms, heldOut;
   TaskTerms heldOutTasks;
+  Trials trials; ///< what sequences gave with plans of heads
   std::unique_ptr<DepthMenu> depths;
   std::unique_ptr<HeadMenu> heads;
   std::unique_ptr<BitsMenu> bits;
+  std::unique_ptr<SelectionMenu> selections;
   FoundPlan found;
   std::optional<Certificate> certificate;
   bool hasPlan = true;

@@ -28,23 +28,27 @@ Status AutoPlan::readModel() {
           .read({{"max_position_embeddings", "n_positions"}, "context_length"},
                 known)
           .in(options.model));
-  constexpr int64_t kDefault = 4096, kFewest = 64;
+  constexpr int64_t kDefault = 4096;
   int64_t &context = options.context, &prompt = options.job.prompt,
           &answer = options.job.answer;
   int64_t most = known > 0 ? known : INT64_MAX;
   if (context == 0)
     context = std::min(most, prompt > 0 ? prompt + answer : kDefault);
-  if (context < kFewest)
-    return Status::error(Code::BadArgument,
-                         "a context of %" PRId64
-                         " tokens is too short for a plan; expected %" PRId64
-                         " or more",
-                         context, kFewest);
   if (prompt == 0) {
-    prompt = context / 2;
+    prompt = options.lengths.empty()
+                 ? context / 2
+                 : *std::ranges::max_element(options.lengths);
     answer = std::min(answer, context - prompt);
   }
-  if (!hasHeads() && !hasDepths())
+  if (options.choices == Choices::Linears && !hasBits())
+    return Status::error(Code::BadArgument,
+                         "--choices=linears rounds weights for CPUs, which "
+                         "saves time and memory and no multiply-adds; got "
+                         "--device=%s%s: choose --choices=all",
+                         options.device.c_str(),
+                         options.least == Objective::Work ? " and --least=work"
+                                                          : "");
+  if (!hasHeads() && !hasDepths() && !hasBits())
     return Status::error(
         Code::BadArgument,
         "--choices=depths makes prompts of %" PRId64
@@ -55,6 +59,10 @@ Status AutoPlan::readModel() {
   // Prompt, what is judged behind it, and the copy of as many of its tokens.
   if (hasDepths())
     context = std::min(most, std::max(context, prompt + 2 * judged()));
+  if (!options.lengths.empty() &&
+      *std::ranges::min_element(options.lengths) < 4)
+    return Status::error(Code::BadArgument,
+                         "--lengths: a text has at least 4 tokens");
   if (prompt + answer > context)
     return Status::error(Code::BadArgument,
                          "a prompt of %" PRId64
@@ -78,7 +86,10 @@ Status AutoPlan::checkFolder() {
       {"heads", hasHeads()},
       {"depths", hasDepths()},
       {"bits", hasBits()},
+      {"linears", options.choices == Choices::Linears},
+      {"compute", options.compute},
       {"device", options.device},
+      {"calibration", options.calibration},
       {"texts", options.texts}};
   std::string path = file("settings.json");
   if (fs::is_regular_file(path)) {
@@ -143,6 +154,13 @@ Status AutoPlan::prepare() {
   GIST_TRY(findCompiler(options.device, options.compiler));
   if (options.folder.empty())
     options.folder = fs::path(options.model).stem().string() + "-plan";
+  if (!options.calibration.empty()) {
+    GIST_TRY(readCalibration(options.calibration, calibration));
+    bool hasTexts = !options.texts.empty();
+    for (const CalibrationText &text : calibration.texts)
+      if (!hasTexts)
+        options.texts.push_back(text.path);
+  }
   GIST_TRY(checkFolder());
   GIST_TRY(writeTexts());
   return writeMixed();
@@ -156,6 +174,16 @@ Status AutoPlan::compileDense() {
   if (!fs::is_regular_file(file(kDenseModule)))
     GIST_TRY(compileModel(sides(), file(kDenseModule), {}));
   compileSeconds = limit.taken() - before;
+  run::Runner model;
+  GIST_TRY(model.open(moduleOf(kDenseModule)));
+  isEncoder = plan::isEncoder(*model.session);
+  constexpr int64_t kFewest = 64;
+  if (options.context < kFewest && !isEncoder)
+    return Status::error(Code::BadArgument,
+                         "a context of %" PRId64
+                         " tokens is too short for a plan; expected %" PRId64
+                         " or more",
+                         options.context, kFewest);
   return {};
 }
 
@@ -197,10 +225,12 @@ Status AutoPlan::compileTrial() {
     if (isTried)
       what += (what.empty() ? "" : "+") + std::string(name);
   };
-  add(hasHeads(), kCalibrationPlan);
+  add(hasHeads() || isEncoder, kCalibrationPlan);
   add(triesDepths(), kDepthsPlan);
   add(hasBits(), kBitsPlan);
-  std::vector<std::string> words = {"--plan=" + what, "--observe"};
+  std::vector<std::string> words = {"--plan=" + what};
+  if (!isEncoder)
+    words.push_back("--observe");
   if (hasHeads())
     words.push_back("--plan-block=" + std::to_string(block()));
   return compileModel(sides(), file(kTrialModule), words);
@@ -208,12 +238,19 @@ Status AutoPlan::compileTrial() {
 
 Status AutoPlan::openTrial() {
   run::ModelOptions model = moduleOf(kTrialModule);
-  Status opened = pool.open(model, 1, hasHeads());
-  if (!opened.ok())
-    return Status::error(opened.code,
-                         "%s; gist-plan auto finds plans for decoders, and "
-                         "'gist-plan solve-encoder' for encoders",
-                         opened.text.c_str());
+  GIST_TRY(pool.open(model, options.sessions, hasHeads()));
   return triesDepths() ? depthModel.open(*pool.first().model().session, source)
                        : Status();
+}
+
+/// A file of another time is another module; rows are laid out by the context,
+/// and windows are cut to it.
+Status AutoPlan::openTrials() {
+  std::error_code ignored;
+  auto time = fs::last_write_time(file(kTrialModule), ignored);
+  terms.trials = heldOut.trials = &trials;
+  return trials.open(file(kTrialsFile),
+                     std::to_string(time.time_since_epoch().count()) + " " +
+                         options.device + " " +
+                         std::to_string(options.context));
 }

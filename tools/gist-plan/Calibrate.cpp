@@ -13,7 +13,6 @@
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/planning/Calibrator.h"
-#include "tools/planning/Candidates.h"
 
 using namespace gist;
 using namespace gist::plan;
@@ -25,6 +24,30 @@ struct CalibrateCommand {
   double seconds = 0;
 };
 } // namespace
+
+/// Windows with sinks and clusters of several thresholds; of each kind the
+/// cheapest first.
+static std::vector<HeadChoice> defaultCandidates() {
+  std::vector<HeadChoice> result;
+  for (int64_t window : {128, 512, 1024})
+    result.push_back({.kind = HeadKind::Window, .window = window, .sinks = 4});
+  struct Clusters {
+    double theta;
+    int64_t window;
+  };
+  for (auto [theta, window] : std::initializer_list<Clusters>{{0.5, 128},
+                                                              {0.7, 128},
+                                                              {0.8, 128},
+                                                              {0.8, 512},
+                                                              {0.9, 128},
+                                                              {0.9, 512},
+                                                              {0.95, 256}})
+    result.push_back({.kind = HeadKind::Clusters,
+                      .window = window,
+                      .theta = theta,
+                      .room = 1});
+  return result;
+}
 
 static Status runCalibrate(CalibrateCommand &command) {
   CalibratorOptions &options = command.calibrator;
@@ -73,13 +96,6 @@ void plan::addCalibrate(CLI::App &app, Action &action) {
       ->add_option("--negligible", options->calibrator.negligible,
                    "A loss in nats per token below which dearer candidates of "
                    "a kind are not measured (five times it for recall)")
-      ->capture_default_str();
-  command
-      ->add_option("--window", options->calibrator.window,
-                   "Tokens of the sequences whose representatives are counted, "
-                   "if the module has an entry 'observe'; at most a text's")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("--seconds", options->seconds,

@@ -14,16 +14,11 @@ namespace gist::plan {
 
 void addAuto(CLI::App &app, Action &action);
 void addCalibrate(CLI::App &app, Action &action);
-void addSolve(CLI::App &app, Action &action);
 void addVerify(CLI::App &app, Action &action);
 void addCombine(CLI::App &app, Action &action);
 void addCompare(CLI::App &app, Action &action);
-void addSolveEncoder(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addDepths(CLI::App &app, Action &action);
-/// Linear layers, where the tool was built with what reads models.
-void addLinears(CLI::App &app, Action &action);
-void addSolveLinears(CLI::App &app, Action &action);
 
 } // namespace gist::plan
 

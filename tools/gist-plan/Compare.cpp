@@ -14,7 +14,6 @@
 #include "runtime/format/Devices.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/ReportStep.h"
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/gist-plan/SideBySide.h"
 #include "tools/planning/BuiltInTexts.h"

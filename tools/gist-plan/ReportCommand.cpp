@@ -12,7 +12,7 @@
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/ReportStep.h"
+#include "tools/gist-plan/SideBySide.h"
 #include "tools/report/Report.h"
 #include "tools/report/ReportData.h"
 #include "tools/running/Options.h"

@@ -322,6 +322,8 @@ Status plan::compileModel(const SideBySideOptions &options,
       "--context=" + std::to_string(options.context),
       "--weights=reference",
       "--progress=bar"};
+  if (!options.compute.empty())
+    words.push_back("--compute=" + options.compute);
   words.insert(words.end(), more.begin(), more.end());
   return run::runProgram(words);
 }

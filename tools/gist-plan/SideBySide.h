@@ -21,6 +21,7 @@ namespace gist::plan {
 struct SideBySideOptions {
   std::string model, plan; ///< files
   std::string compiler;    ///< as findCompiler finds it
+  std::string compute;     ///< gist-compile --compute; may be empty
   std::string folder;      ///< for modules and what gist-run prints
   std::string command;     ///< that the page names
   std::vector<std::string> texts;
@@ -61,6 +62,10 @@ Status compileModel(const SideBySideOptions &options, const std::string &output,
 /// output, and `evaluation` for gist-plan report.
 Status compareSideBySide(const SideBySideOptions &options,
                          const std::string &evaluation, SpeedUp &speedUp);
+
+/// One page (HTML) of everything that these files have measured.
+Status writePage(const std::vector<std::string> &files,
+                 const std::string &output);
 
 } // namespace gist::plan
 

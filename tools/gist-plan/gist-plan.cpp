@@ -18,11 +18,10 @@ static constexpr const char *kFooter =
     R"(Example, from a model to a plan, its page, and the line to compile with:
   gist-plan auto model.gguf --quality 1.01
 
-The same step by step, with texts of your own:
+With each head measured alone, by texts of your own:
   gist-compile model.gguf -o wide.gist --plan=calibration
   gist-plan calibrate wide.gist --text prose.txt --text code.py -o calibration.json
-  gist-plan solve wide.gist calibration.json --quality 1.01 -o plan.json
-  gist-compile model.gguf -o small.gist --plan plan.json
+  gist-plan auto model.gguf --calibration calibration.json --quality 1.01 --seconds 0
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.
 'gist-plan COMMAND --help' explains a command.)";
@@ -34,15 +33,11 @@ static void describe(CLI::App &app, Action &action) {
   app.set_version_flag("--version", "gist-plan " GIST_VERSION);
   addAuto(app, action);
   addCalibrate(app, action);
-  addSolve(app, action);
   addVerify(app, action);
   addCombine(app, action);
   addCompare(app, action);
-  addSolveEncoder(app, action);
   addReport(app, action);
   addDepths(app, action);
-  addLinears(app, action);
-  addSolveLinears(app, action);
 }
 
 int main(int argc, char **argv) {

@@ -8,14 +8,13 @@
 #include "tools/planning/Calibration.h"
 
 #include "runtime/support/Json.h"
+#include "tools/running/Options.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 using namespace gist;
 using Json = nlohmann::ordered_json;
@@ -97,8 +96,6 @@ std::string gist::printCalibration(const Calibration &calibration) {
     comma = ",\n    ";
   }
   text += "\n  ]";
-  if (calibration.selections.windows > 0)
-    text += ",\n  \"selections\": " + calibration.selections.print();
   comma = "\n    ";
   text += ",\n  \"heads\": [";
   for (const auto &[key, runs] : calibration.runs) {
@@ -199,10 +196,6 @@ static Status read(const Json &json, Calibration &result) {
         parseHead(candidate.dump(), result.candidates.back())
             .in("candidate " + std::to_string(result.candidates.size() - 1)));
   }
-  if (auto selections = json.find("selections"); selections != json.end())
-    GIST_TRY(parseSelectionCurves(*selections, result.layers, result.kvHeads,
-                                  result.selections)
-                 .in("selections"));
   for (size_t i = 0; i < heads->size(); ++i)
     GIST_TRY(readHead((*heads)[i], count, result)
                  .in("'heads', entry " + std::to_string(i)));
@@ -223,10 +216,31 @@ Status gist::parseCalibration(std::string_view text, Calibration &calibration) {
 
 Status gist::readCalibration(const std::string &path,
                              Calibration &calibration) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: the file cannot be read",
+  std::string text;
+  GIST_TRY(run::readText(path, text));
+  return parseCalibration(text, calibration).in(path);
+}
+
+Status gist::readCandidates(const std::string &path,
+                            std::vector<HeadChoice> &candidates) {
+  std::string text;
+  GIST_TRY(run::readText(path, text));
+  Json json;
+  GIST_TRY(parseJson(text, json).in(path));
+  if (!json.is_array() || json.empty())
+    return Status::error(Code::BadFile, "%s: expected a list of heads",
                          path.c_str());
-  return parseCalibration(text.str(), calibration).in(path);
+  std::vector<HeadChoice> result;
+  for (const Json &entry : json) {
+    result.emplace_back();
+    std::string where = path + ": head " + std::to_string(result.size() - 1);
+    GIST_TRY(parseHead(entry.dump(), result.back()).in(where));
+    if (result.back().kind == HeadKind::Dense)
+      return Status::error(
+          Code::BadFile,
+          "%s: expected a list without \"dense\", which is always a choice",
+          where.c_str());
+  }
+  candidates = std::move(result);
+  return {};
 }

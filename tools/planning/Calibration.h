@@ -20,7 +20,6 @@
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/Work.h"
 #include "tools/planning/MeanLoss.h"
-#include "tools/planning/SelectionCurves.h"
 
 #include <map>
 #include <tuple>
@@ -58,9 +57,6 @@ struct Calibration {
   std::vector<CalibrationText> texts;
   /// One run for each text. A candidate that is missing was not measured.
   std::map<Key, std::vector<HeadRun>> runs;
-  /// What selections would do; of the text alone, without its second copy. A
-  /// module that shows no rows has none.
-  SelectionCurves selections;
 
   /// N, N/2, ... in ascending order; the last but one ends the first copy.
   std::vector<int64_t> checkpoints() const;
@@ -78,6 +74,11 @@ std::vector<int64_t> makeCheckpoints(int64_t tokens);
 std::string printCalibration(const Calibration &calibration);
 Status parseCalibration(std::string_view text, Calibration &calibration);
 Status readCalibration(const std::string &path, Calibration &calibration);
+
+/// Reads what heads may do from a list of heads in a JSON file, as a plan has
+/// them. Dense is always a choice, and not in the list.
+Status readCandidates(const std::string &path,
+                      std::vector<HeadChoice> &candidates);
 
 } // namespace gist
 

@@ -7,7 +7,6 @@
 
 #include "tools/planning/Calibrator.h"
 
-#include "passes/Plan/File/LinearPlan.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
 #include "tools/running/Observer.h"
@@ -18,9 +17,6 @@
 
 using namespace gist;
 using namespace gist::plan;
-
-/// From sets of all tokens to ones of a few.
-static constexpr double kTaus[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
 
 /// A changed text must not be taken for the one that was measured.
 static std::string hashTokens(const std::vector<int32_t> &tokens) {
@@ -106,10 +102,6 @@ Status Calibrator::resume() {
   for (size_t i = 0; i < old.texts.size(); ++i)
     data.texts[i].dense = old.texts[i].dense;
   data.runs = std::move(old.runs);
-  // Selections may be measured anew by themselves; the heads stay.
-  if (old.selections.window == selectionWindow() &&
-      std::ranges::equal(old.selections.taus, kTaus))
-    data.selections = std::move(old.selections);
   return {};
 }
 
@@ -143,41 +135,6 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
   return {};
 }
 
-/// Adds one window's rows in every layer to the curves.
-static void
-addSelections(const std::map<run::Observed, std::vector<float>> &shown,
-              size_t tokens, size_t layers, size_t kvHeads,
-              SelectionCurveMeter &meter) {
-  auto add = [&](const char *on, size_t layer, size_t heads,
-                 const std::vector<float> &rows) {
-    size_t stride = rows.size() / tokens, width = stride / heads;
-    // Heads lie side by side in a row.
-    for (size_t head = 0; head < heads; ++head)
-      meter.add(on, layer, head,
-                {rows.data() + head * width, tokens, width, stride});
-  };
-  for (const auto &[what, rows] : shown) {
-    auto layer = static_cast<size_t>(what.layer);
-    if (what.layer < 0 || layer >= layers)
-      continue;
-    switch (what.kind) {
-    case ObservationKind::Residual:
-      add("residual", layer, 1, rows);
-      break;
-    case ObservationKind::Keys:
-      add("keys", layer, kvHeads, rows);
-      break;
-    case ObservationKind::Input:
-      // These linear layers read the rows that queries are projected from.
-      if (what.group == linearGroupName(LinearGroup::Qkv))
-        add("normalised", layer, 1, rows);
-      break;
-    default:
-      break;
-    }
-  }
-}
-
 /// Also fills `dense`, which all later measurements are compared with.
 Status Calibrator::measureDense() {
   Plan plan = makeDense(pool.first().module());
@@ -191,55 +148,6 @@ Status Calibrator::measureDense() {
       data.texts[text].dense = run.losses;
     return Status();
   });
-}
-
-int64_t Calibrator::selectionWindow() const {
-  return std::min(options.window, data.tokens / 2);
-}
-
-/// Counts the representatives that each layer would have, on the text without
-/// its second copy: a token and its copy are always alike.
-Status Calibrator::measureSelections() {
-  if (data.selections.windows > 0 || !options.wantsSelections)
-    return {};
-  if (!pool.first().model().session->hasEntry(kEntryObserve)) {
-    std::fprintf(
-        stderr,
-        "the calibration has no part about selections, because the module has "
-        "no entry 'observe'; compile the model with gist-compile --observe\n");
-    return {};
-  }
-  auto window = static_cast<size_t>(selectionWindow());
-  size_t windows = static_cast<size_t>(data.tokens / 2) / window;
-  Plan plan = makeDense(pool.first().module());
-  SelectionCurveMeter meter(selectionWindow(),
-                            {std::begin(kTaus), std::end(kTaus)});
-  Progress bar("windows for selections", windows * sequences.size());
-  for (const std::vector<int32_t> &sequence : sequences)
-    for (size_t i = 0; i < windows; ++i) {
-      if (limit.isOver())
-        return Status::error(Code::Io, limit.isInterrupted()
-                                           ? "stopped; nothing was measured"
-                                           : "--seconds: there was no time for "
-                                             "more than selections");
-      std::span<const int32_t> tokens(sequence);
-      std::map<run::Observed, std::vector<float>> rows;
-      GIST_TRY(pool.first().observe(
-          plan, tokens.subspan(i * window, window),
-          [&](const run::Observer::Shown &shown, size_t, size_t) {
-            for (const auto &[what, bytes] : shown) {
-              std::vector<float> &all = rows[what];
-              size_t old = all.size();
-              all.resize(old + bytes.size() / sizeof(float));
-              std::memcpy(all.data() + old, bytes.data(),
-                          (all.size() - old) * sizeof(float));
-            }
-          }));
-      addSelections(rows, window, data.layers, data.kvHeads, meter);
-      bar.advance();
-    }
-  data.selections = meter.finish();
-  return {};
 }
 
 /// Whether a head loses so little that a dearer candidate cannot be worth it.
@@ -517,7 +425,6 @@ Status Calibrator::run() {
   GIST_TRY(checkWritable(options.output));
   GIST_TRY(prepare());
   pool.stopAt(limit);
-  GIST_TRY(measureSelections());
   Status status = options.isByLayer ? Status() : measureDense();
   if (!status.ok() && limit.hasStopped() && !limit.isInterrupted())
     return Status::error(
@@ -533,7 +440,7 @@ Status Calibrator::run() {
   progress = nullptr;
   complete = status.ok();
   // Measurements are kept after an error too.
-  if (complete || !data.runs.empty() || data.selections.windows > 0)
+  if (complete || !data.runs.empty())
     GIST_TRY(write());
   if (complete || !limit.hasStopped())
     return status;

@@ -41,14 +41,12 @@ struct CalibratorOptions {
   unsigned sessions = 1;
   /// In nats per token.
   double negligible = 1e-5;
-  int64_t window = 512;
   /// The heads of a layer are changed at once, in one run, and each candidate
   /// of each is taken to lose as its result moves (HeadErrors.h): a few minutes
   /// where single heads take hours. The module has the entry `observe`, and
   /// candidates are windows and clusters.
   bool isByLayer = false;
   int64_t runTokens = 0; ///< of a sequence of these runs; 0: as the others
-  bool wantsSelections = true; ///< false: the module is known to show no rows
 };
 
 /// One calibration, from the first measurement to the last.
@@ -71,7 +69,6 @@ private:
   Status prepare();
   Status resume();
   Status measureDense();
-  Status measureSelections();
   Status measureHead(Prober &prober, size_t head, size_t candidate);
   Status measureAll();
   /// A sequence, and what heads move and do in it.
@@ -95,7 +92,6 @@ private:
   Status measure(Prober &prober, const Plan &plan, size_t text, size_t head,
                  HeadRun &run);
   bool isNegligible(const std::vector<HeadRun> &runs) const;
-  int64_t selectionWindow() const;
   Status write();
 
   const CalibratorOptions &options;

@@ -35,6 +35,8 @@ const char *plan::nameOf(TermKind kind) {
     return "recall";
   case TermKind::Tasks:
     return "answers";
+  case TermKind::Embedding:
+    return "cosine";
   }
   return "";
 }
@@ -52,12 +54,10 @@ CertificateRow plan::judgeRow(const Term &term, std::string title,
   double allowed = promise.allowance(term.kind);
   // A single part has no scatter to compute a confidence from.
   bool isSure = parts.count > 1 && bound <= allowed;
-  // Perplexities grow with what is lost, likelihoods fall.
-  double sign = term.kind == TermKind::Tasks ? -1 : 1;
   return {term,
           std::move(title),
-          std::exp(sign * loss),
-          std::exp(sign * bound),
+          ratioOf(term.kind, loss),
+          ratioOf(term.kind, bound),
           promise.limit(term.kind),
           isSure            ? Verdict::Kept
           : loss <= allowed ? Verdict::Likely

@@ -22,7 +22,7 @@ enum class Verdict {
   Broken,
 };
 const char *toString(Verdict verdict);
-/// "perplexity", "recall" or "answers".
+/// "perplexity", "recall", "answers" or "cosine".
 const char *nameOf(TermKind kind);
 
 /// A term for display: ratios to the unchanged model.
@@ -52,6 +52,9 @@ struct Certificate {
   /// verdict ignores it, because single tasks are harder to keep.
   std::optional<CertificateRow> all = std::nullopt;
 
+  bool isOfEncoder() const {
+    return !rows.empty() && rows.front().term.kind == TermKind::Embedding;
+  }
   /// The worst of all rows.
   Verdict verdict() const;
 };

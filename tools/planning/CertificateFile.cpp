@@ -20,13 +20,20 @@ using Json = nlohmann::ordered_json;
 /// Four digits are as precise as the measurements.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
+/// A cosine of .9999 differs from .9998.
+static double rounded(TermKind kind, double value) {
+  return kind == TermKind::Embedding ? std::round(value * 1e5) / 1e5
+                                     : rounded(value);
+}
+
 static Json toJson(const CertificateRow &row) {
+  TermKind kind = row.term.kind;
   return {{"part", nameOf(row.term.kind)},
           {"text", row.title},
           {"tokens", row.term.tokens},
-          {"ratio", rounded(row.ratio)},
-          {"bound", rounded(row.bound)},
-          {"promised", rounded(row.limit)},
+          {"ratio", rounded(kind, row.ratio)},
+          {"bound", rounded(kind, row.bound)},
+          {"promised", rounded(kind, row.limit)},
           {"verdict", toString(row.verdict)},
           {"count", row.parts.count},
           // In nats, where errors of several certificates can be put together.
@@ -45,8 +52,12 @@ Json plan::toJson(const Certificate &certificate) {
   json["device"] = certificate.device;
   json["work"] = rounded(certificate.work);
   json["confidence"] = certificate.confidence;
-  json["perplexity"] = rounded(promise.perplexity);
-  json["recall"] = rounded(promise.recall);
+  if (certificate.isOfEncoder()) {
+    json["cosine"] = promise.cosine;
+  } else {
+    json["perplexity"] = rounded(promise.perplexity);
+    json["recall"] = rounded(promise.recall);
+  }
   if (certificate.samples > 0) {
     json["tasks"] = rounded(promise.tasks);
     json["task_seeds"] = certificate.seeds;
@@ -114,8 +125,8 @@ static Status readRow(const Json &json, const Certificate &certificate,
     }
   if (!isKnown)
     return refuse("'part', one of perplexity, recall and answers");
-  double sign = row.term.kind == TermKind::Tasks ? -1 : 1;
-  run::Mean mean{sign * std::log(ratio), error, static_cast<size_t>(count)};
+  run::Mean mean{lossOf(row.term.kind, ratio), error,
+                 static_cast<size_t>(count)};
   // A single part has no scatter.
   double bound = count > 1 ? mean.upper(certificate.confidence) : mean.value;
   row = judgeRow(row.term, row.title, certificate.promise, mean.value, bound,

@@ -7,6 +7,7 @@
 
 #include "tools/planning/Contract.h"
 
+#include "tools/running/Embedding.h"
 #include "tools/tasks/Sample.h"
 
 #include <algorithm>
@@ -39,6 +40,12 @@ Attempt::Attempt(const Plan &heads, bool isWhole)
         return prober.run(heads, tokens, end, result, firstCounted);
       }) {}
 
+Attempt::Attempt(std::vector<double> taus)
+    : run([taus](Prober &prober, std::span<const int32_t> tokens, size_t,
+                 ProbeRun &result) {
+        return prober.embed(taus, tokens, result);
+      }) {}
+
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
                       const std::vector<int64_t> &lengths) {
   paths = texts;
@@ -47,7 +54,9 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
     GIST_TRY(readTokens(pool.first(), texts[text], tokens));
     size_t before = list.size();
     for (int64_t length : lengths)
-      if (answer == 0 && copied == 0)
+      if (pool.first().countTaus() > 0)
+        addPieces(text, tokens, length, pool.first().model().tokenizer.spec());
+      else if (answer == 0 && copied == 0)
         addTexts(text, tokens, length);
       else
         addWithCopy(text, tokens, length);
@@ -115,6 +124,31 @@ void Contract::addWithCopy(size_t text, std::span<const int32_t> tokens,
   }
 }
 
+void Contract::addPieces(size_t text, std::span<const int32_t> tokens,
+                         int64_t length, const TokenizerSpec &around) {
+  size_t ends = around.prefix.size() + around.suffix.size();
+  tokens = tokens.subspan(around.prefix.size());
+  if (static_cast<size_t>(length) <= ends)
+    return;
+  // What is left after whole pieces is not used, unless it is all there is.
+  size_t width = std::min(static_cast<size_t>(length) - ends, tokens.size());
+  size_t fit =
+      std::min(tokens.size() / width,
+               countSequences(static_cast<size_t>(length), tokensOfTerm));
+  list.push_back(
+      {text, static_cast<int64_t>(width + ends), TermKind::Embedding});
+  for (size_t i = 0; i < fit; ++i) {
+    std::span<const int32_t> piece = tokens.subspan(i * width, width);
+    Window window{{around.prefix.begin(), around.prefix.end()},
+                  {0},
+                  {list.size() - 1},
+                  letterOf(TermKind::Embedding)};
+    std::ranges::copy(piece, std::back_inserter(window.tokens));
+    std::ranges::copy(around.suffix, std::back_inserter(window.tokens));
+    windows.push_back(std::move(window));
+  }
+}
+
 void Contract::Window::count(size_t begin, size_t end, size_t term) {
   // Losses of neighbouring tokens have to do with each other, those of long
   // stretches hardly.
@@ -171,6 +205,11 @@ size_t Contract::countTokens() const {
   return count;
 }
 
+static double cosine(const std::vector<float> &a, const std::vector<float> &b) {
+  double norms = std::sqrt(run::dotProduct(a, a) * run::dotProduct(b, b));
+  return norms > 0 ? run::dotProduct(a, b) / norms : 0;
+}
+
 Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
                                size_t number, WindowResult &result,
                                std::vector<float> &losses) const {
@@ -194,6 +233,15 @@ Status Contract::measureWindow(Prober &prober, const Attempt &attempt,
                        static_cast<size_t>(first - window.partOf.begin()),
                        run));
   result.losses.resize(window.termOf.size());
+  if (window.kind == letterOf(TermKind::Embedding)) {
+    result.work = run.attention;
+    // The model as it is comes first, and loses nothing.
+    if (denseLosses.empty())
+      losses = std::move(run.embedding);
+    else
+      result.losses.front() = 1 - cosine(run.embedding, denseLosses[number]);
+    return {};
+  }
   for (size_t t = 0; t < run.losses.size(); ++t)
     if (window.partOf[t] >= 0)
       result.losses[static_cast<size_t>(window.partOf[t])] +=
@@ -285,9 +333,12 @@ Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
     }
     measured.terms[window.termOf.front()].work += runs[i].work;
     dense[window.termOf.front()] +=
-        static_cast<double>(pool.first().module().countChosen()) *
-        countMultiplyAdds(denseWork(static_cast<int64_t>(window.tokens.size())),
-                          shape);
+        window.kind == letterOf(TermKind::Embedding)
+            ? 1
+            : static_cast<double>(pool.first().module().countChosen()) *
+                  countMultiplyAdds(
+                      denseWork(static_cast<int64_t>(window.tokens.size())),
+                      shape);
     for (size_t head = 0; head < measured.clusters.size(); ++head)
       // The most of all windows: this becomes the room of a head.
       measured.clusters[head] =
@@ -315,7 +366,10 @@ Status Contract::addWindows(ProbePool &pool, const Attempt &attempt,
 }
 
 Status Contract::measureDense(ProbePool &pool) {
-  Attempt asItIs(makeDense(pool.first().module()));
+  size_t taus = pool.first().countTaus();
+  Attempt asItIs = taus > 0 ? Attempt(std::vector<double>(taus))
+                            : Attempt(makeDense(pool.first().module()));
+  denseLosses.clear();
   Measurement measured = emptyMeasurement(pool);
   TokenLosses losses(windows.size());
   for (bool areQuestions : {false, true})

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A contract has three parts: perplexity for every text and length, the
-// perplexity of a text's second copy, and how likely right answers to questions
-// are, each relative to the model as it is. What was measured on some tokens is
-// judged with its scatter: a part is kept when it would hold at a confidence.
+// A contract of a decoder has three parts: perplexity for every text and
+// length, the perplexity of a text's second copy, and how likely right answers
+// to questions are, each relative to the model as it is. That of an encoder is
+// the cosine between embeddings of every text. What was measured on some tokens
+// is judged with its scatter: a part is kept when it would hold at a
+// confidence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +62,8 @@ struct Attempt {
   /// A plan of heads, empty for a module without any. The bulk of a prompt does
   /// what the module's depths are now, or nothing else than the model does.
   Attempt(const Plan &heads, bool isWhole = true);
+  /// An encoder whose heads have these taus.
+  explicit Attempt(std::vector<double> taus);
   using Run =
       std::function<Status(Prober &prober, std::span<const int32_t> tokens,
                            size_t firstCounted, ProbeRun &result)>;
@@ -143,7 +147,8 @@ public:
   size_t countTokens() const;
 
 private:
-  /// -log p of the tokens of each sequence; empty where its result was known.
+  /// -log p of the tokens of each sequence, or its embedding by the model as it
+  /// is; empty where its result was known.
   using TokenLosses = std::vector<std::vector<float>>;
   Status measureWindow(Prober &prober, const Attempt &attempt, size_t number,
                        WindowResult &result, std::vector<float> &losses) const;
@@ -162,6 +167,8 @@ private:
   void addTexts(size_t text, std::span<const int32_t> tokens, int64_t length);
   void addWithCopy(size_t text, std::span<const int32_t> tokens,
                    int64_t length);
+  void addPieces(size_t text, std::span<const int32_t> tokens, int64_t length,
+                 const TokenizerSpec &around);
   /// Measures the sequences of texts, or those of questions.
   Status addWindows(ProbePool &pool, const Attempt &attempt, bool areQuestions,
                     Measurement &result, TokenLosses *losses = nullptr) const;

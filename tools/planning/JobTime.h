@@ -53,7 +53,8 @@ struct PartRates {
   /// What no choice changes, of the whole job.
   double rest = 0;
 
-  /// Numbers of keys and values that are kept, in place of time.
+  /// What is kept, in place of time: numbers of keys and values, and bytes of
+  /// weights where these are a choice.
   static PartRates ofMemory() {
     return {.product = 0,
             .dense = 0,
@@ -64,7 +65,8 @@ struct PartRates {
             .denseKept = 1,
             .lookedKept = 1,
             .ringKept = 1,
-            .clusterKept = 1};
+            .clusterKept = 1,
+            .weight = 1};
   }
 };
 

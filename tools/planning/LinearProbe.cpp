@@ -47,24 +47,25 @@ double plan::meanDivergence(std::span<const float> reference,
 // Weights as a module has them
 //===----------------------------------------------------------------------===//
 
+bool plan::canEncode(const std::string &storage) {
+  WeightStorage as;
+  // Only the formats that calibration supports. GPUs have blocks as stored.
+  return parseStorage(storage, as) &&
+         (as.format == WeightFormat::Q8_0 ||
+          (as.packing ? as.format == WeightFormat::Q4_1
+                      : as.format == WeightFormat::F32 ||
+                            as.format == WeightFormat::F16));
+}
+
 Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
                           std::vector<uint8_t> &bytes) {
-  auto refuse = [&] {
+  WeightStorage as;
+  if (!canEncode(storage) || !parseStorage(storage, as) ||
+      numbers.cols() % formatInfo(as.format).blockLength != 0)
     return Status::error(Code::Unsupported,
                          "weights that are stored as %s cannot be measured",
                          storage.c_str());
-  };
-  WeightStorage as;
-  if (!parseStorage(storage, as))
-    return refuse();
-  // Only the formats that calibration supports. GPUs have blocks as stored.
-  bool isKnown = as.format == WeightFormat::Q8_0 ||
-                 (as.packing ? as.format == WeightFormat::Q4_1
-                             : as.format == WeightFormat::F32 ||
-                                   as.format == WeightFormat::F16);
   const FormatInfo &info = formatInfo(as.format);
-  if (!isKnown || numbers.cols() % info.blockLength != 0)
-    return refuse();
   auto count = static_cast<size_t>(numbers.size());
   bytes.resize(count / info.blockLength * info.blockBytes);
   quantize(as.format, numbers.data(), count, bytes.data());
@@ -103,47 +104,56 @@ Status LinearProbe::start(std::span<const int32_t> text) {
   return predict(reference);
 }
 
-Status LinearProbe::measure(const std::vector<std::string> &weights,
-                            const std::vector<Matrix> &numbers,
-                            double &divergence) {
+Status plan::setNumbers(Session &session,
+                        const std::vector<std::string> &weights,
+                        const std::vector<Matrix> &numbers) {
   const ModuleSpec &spec = session.module().spec();
-  std::vector<uint32_t> changed;
   size_t found = 0;
   for (uint32_t i = 0; i < spec.weights.size(); ++i) {
-    std::vector<uint8_t> bytes;
-    std::vector<std::string> parts = getParts(spec.weights[i]);
     Matrix joined;
-    for (const std::string &part : parts) {
-      auto at = std::find(weights.begin(), weights.end(), part);
+    bool isThere = false;
+    for (const std::string &part : getParts(spec.weights[i])) {
+      auto at = std::ranges::find(weights, part);
       if (at == weights.end())
         break;
+      ++found;
+      isThere = true;
+      if (numbers.empty())
+        continue;
       const Matrix &more = numbers[static_cast<size_t>(at - weights.begin())];
       Matrix both(joined.rows() + more.rows(), more.cols());
       if (joined.size() > 0)
         both.topRows(joined.rows()) = joined;
       both.bottomRows(more.rows()) = more;
       joined = std::move(both);
-      ++found;
     }
-    if (joined.size() == 0)
+    if (!isThere)
       continue;
-    GIST_TRY(encodeWeight(joined, spec.weights[i].format, bytes)
-                 .in(spec.weights[i].name));
-    GIST_TRY(
-        session.setWeight(spec.weights[i].name, {bytes.data(), bytes.size()}));
-    changed.push_back(i);
+    std::vector<uint8_t> encoded;
+    Bytes bytes = session.module().weight(i);
+    if (!numbers.empty()) {
+      GIST_TRY(encodeWeight(joined, spec.weights[i].format, encoded)
+                   .in(spec.weights[i].name));
+      bytes = {encoded.data(), encoded.size()};
+    }
+    GIST_TRY(session.setWeight(spec.weights[i].name, bytes));
   }
-  if (found != weights.size())
-    return Status::error(Code::NotFound,
-                         "the module has other weights than the model: %s",
-                         weights.front().c_str());
+  return found == weights.size()
+             ? Status()
+             : Status::error(Code::NotFound,
+                             "the module has other weights than the model: %s",
+                             weights.front().c_str());
+}
+
+Status LinearProbe::measure(const std::vector<std::string> &weights,
+                            const std::vector<Matrix> &numbers,
+                            double &divergence) {
+  GIST_TRY(setNumbers(session, weights, numbers));
   std::vector<float> logits;
   GIST_TRY(predict(logits));
-  divergence = meanDivergence(reference, logits,
-                              static_cast<size_t>(spec.model.vocabSize));
-  for (uint32_t i : changed)
-    GIST_TRY(
-        // The next measurement starts from the model as it is.
-        session.setWeight(spec.weights[i].name, session.module().weight(i)));
-  return {};
+  divergence = meanDivergence(
+      reference, logits,
+      static_cast<size_t>(session.module().spec().model.vocabSize));
+  // The next measurement starts from the model as it is.
+  return setNumbers(session, weights, {});
 }

@@ -23,6 +23,11 @@ namespace gist::plan {
 double meanDivergence(std::span<const float> reference,
                       std::span<const float> other, size_t columns);
 
+/// Gives weights of a session's module these numbers, or where there are none
+/// those that they had at first. The module may hold several joined.
+Status setNumbers(Session &session, const std::vector<std::string> &weights,
+                  const std::vector<Matrix> &numbers);
+
 /// Changes weights of a session's module and compares its predictions.
 class LinearProbe {
 public:
@@ -30,8 +35,8 @@ public:
 
   /// Predicts `tokens` as the module is.
   Status start(std::span<const int32_t> tokens);
-  /// How predictions differ with these numbers for the weights, which the
-  /// module may hold joined; the weights are put back afterwards.
+  /// How predictions differ with these numbers for the weights, which are put
+  /// back afterwards.
   Status measure(const std::vector<std::string> &weights,
                  const std::vector<Matrix> &numbers, double &divergence);
 
@@ -45,6 +50,9 @@ private:
 
 /// The weights that one of the module is made of: "a+b q4_1/8x8".
 std::vector<std::string> getParts(const WeightSpec &weight);
+
+/// Whether encodeWeight knows a storage.
+bool canEncode(const std::string &storage);
 
 /// The bytes of numbers in the storage of a module's weight, as printStorage
 /// says it: "f32", "f16", or blocks in the order for a CPU, "q4_1/8x8" and

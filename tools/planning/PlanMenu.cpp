@@ -53,7 +53,10 @@ void PlanMenu::addVariant(const DepthMenu::Kind *tail, bool hasKinds,
     variant.places.back().around = heads->layerOf(i);
   }
   if (bits)
-    variant.places.push_back(bits->makePlace(terms.terms().size(), time));
+    std::ranges::copy(bits->makePlaces(terms.terms().size(), time),
+                      std::back_inserter(variant.places));
+  if (selections)
+    variant.places = selections->places();
   if (tail)
     variant.spends = spendsOf(tail);
   variant.work = time.ofRest();
@@ -76,6 +79,10 @@ void PlanMenu::build(const Contract &terms, const JobTime &time) {
 
 TrialPlan PlanMenu::makePlan(const PlanChoice &choice) const {
   TrialPlan plan;
+  if (selections) {
+    plan.taus = selections->makePlan(choice.options);
+    return plan;
+  }
   const Depths &of = depthsOf[choice.variant];
   size_t layers = of.layers.size();
   plan.depths.layers.resize(depths ? layers : 0);
@@ -94,8 +101,9 @@ TrialPlan PlanMenu::makePlan(const PlanChoice &choice) const {
   }
   std::span<const size_t> others = std::span(choice.options).subspan(layers);
   if (bits) {
-    plan.linears = bits->makePlan(others.back());
-    others = others.first(others.size() - 1);
+    size_t ofHeads = others.size() - bits->countPlaces();
+    plan.linears = bits->makePlan(others.subspan(ofHeads));
+    others = others.first(ofHeads);
   }
   if (heads)
     plan.heads = heads->makePlan(others);
@@ -157,7 +165,11 @@ Status PlanTrier::measure(const Contract &by, const TrialPlan &plan,
   GIST_TRY(menu.follow(plan.linears));
   Plan heads =
       plan.heads.layers.empty() ? makeDense(pool.first().module()) : plan.heads;
-  Attempt attempt(heads, /*isWhole=*/!hasDepths);
+  Attempt attempt = plan.taus.empty() ? Attempt(heads, /*isWhole=*/!hasDepths)
+                                      : Attempt(plan.taus);
+  // What is kept is known by heads alone.
+  if (plan.linears.isNeeded())
+    attempt.name.clear();
   GIST_TRY(by.measureTexts(pool, attempt, result));
   return wanted(result) ? by.askQuestions(pool, attempt, result) : Status();
 }

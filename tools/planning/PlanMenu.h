@@ -19,6 +19,7 @@
 #include "tools/planning/DepthMenu.h"
 #include "tools/planning/HeadMenu.h"
 #include "tools/planning/PlanSearch.h"
+#include "tools/planning/SelectionMenu.h"
 
 namespace gist::plan {
 
@@ -29,6 +30,7 @@ struct TrialPlan {
   DepthPlan depths;
   MapSet maps;
   LinearPlan linears;
+  std::vector<double> taus; ///< of an encoder
 };
 
 class PlanMenu {
@@ -36,6 +38,9 @@ public:
   /// Each may be null; all outlive this.
   PlanMenu(HeadMenu *heads, const DepthMenu *depths, BitsMenu *bits = nullptr)
       : heads(heads), depths(depths), bits(bits) {}
+  /// Of an encoder.
+  explicit PlanMenu(const SelectionMenu &selections)
+      : selections(&selections) {}
 
   /// Lists what there is for a contract. The first variant leaves depths as
   /// they are.
@@ -66,9 +71,10 @@ private:
     return depths ? depths->countLayers() : heads ? heads->countLayers() : 0;
   }
 
-  HeadMenu *heads;
-  const DepthMenu *depths;
-  BitsMenu *bits;
+  HeadMenu *heads = nullptr;
+  const DepthMenu *depths = nullptr;
+  BitsMenu *bits = nullptr;
+  const SelectionMenu *selections = nullptr;
   std::vector<MenuVariant> menu;
   std::vector<Depths> depthsOf; ///< of each variant
 };

@@ -7,6 +7,7 @@
 
 #include "tools/planning/Probe.h"
 
+#include "tools/running/Embedding.h"
 #include "tools/running/Observer.h"
 
 #include <algorithm>
@@ -26,6 +27,12 @@ Status Prober::open(const run::ModelOptions &given, bool hasHeads) {
     afterCall(session, before, tokens);
   };
   GIST_TRY(runner.openWithTokenizer(options));
+  if (!hasHeads && isEncoder(*runner.session)) {
+    size_t most = 0;
+    GIST_TRY(run::findEmbedLimit(*runner.session, most));
+    planned.context = static_cast<int64_t>(most);
+    return findTaus(options.path);
+  }
   if (hasHeads)
     GIST_TRY(readPlannedModule(*runner.module, planned).in(options.path));
   if (!runner.session->hasEntry(kEntryNll))
@@ -35,6 +42,31 @@ Status Prober::open(const run::ModelOptions &given, bool hasHeads) {
                          options.path.c_str(), kEntryNll);
   planned.context = runner.session->capacity();
   return {};
+}
+
+bool plan::isEncoder(const Session &session) {
+  return session.hasEntry(kEntryEmbed) && !session.hasEntry(kEntryNll);
+}
+
+Status Prober::findTaus(const std::string &path) {
+  const std::vector<WeightSpec> &weights = runner.module->spec().weights;
+  while (true) {
+    std::string name = "plan." + std::to_string(tauWeights.size()) + ".taus";
+    auto found = std::ranges::find(weights, name, &WeightSpec::name);
+    if (found == weights.end())
+      break;
+    if (found->shape.size() != 1 || found->size % sizeof(float) != 0)
+      return Status::error(Code::BadFile, "%s: '%s' is not a list of taus",
+                           path.c_str(), name.c_str());
+    tausOfLayer = found->size / sizeof(float);
+    tauWeights.push_back(name);
+  }
+  return countTaus() > 0
+             ? Status()
+             : Status::error(Code::BadArgument,
+                             "%s: the module has no taus to choose: compile "
+                             "the model with gist-compile --plan=calibration",
+                             path.c_str());
 }
 
 void Prober::afterCall(const Session &session, int64_t before, int64_t tokens) {
@@ -117,6 +149,41 @@ Status Prober::predict(std::span<const int32_t> tokens, size_t firstCounted,
                    : Status();
       }));
   return {};
+}
+
+/// A representative is compared with those before it, and another token with
+/// at most all of them; dense attention has two products of tokens x tokens.
+static double selectionWork(double kept, double tokens) {
+  double compared = kept * (kept - 1) / 2 + (tokens - kept) * kept;
+  return (2 * tokens * kept + compared) / (2 * tokens * tokens);
+}
+
+Status Prober::embed(std::span<const double> taus,
+                     std::span<const int32_t> tokens, ProbeRun &result) {
+  for (size_t layer = 0; layer < tauWeights.size(); ++layer) {
+    auto part = taus.subspan(layer * tausOfLayer, tausOfLayer);
+    std::vector<float> values(part.begin(), part.end());
+    GIST_TRY(runner.session->setWeight(
+        tauWeights[layer], {reinterpret_cast<const uint8_t *>(values.data()),
+                            values.size() * sizeof(float)}));
+  }
+  GIST_TRY(runner.session->embed(tokens, result.embedding));
+  std::vector<double> kept;
+  for (const StatisticValue &value : runner.session->statistics())
+    if (value.name == "representatives")
+      kept = value.values;
+  if (kept.size() != taus.size())
+    return Status::error(Code::BadFile, "the module does not say how many "
+                                        "representatives its heads have");
+  for (size_t i = 0; i < taus.size(); ++i)
+    result.attention +=
+        (taus[i] == 0
+             ? 1
+             : selectionWork(kept[i], static_cast<double>(tokens.size()))) /
+        static_cast<double>(taus.size());
+  return limit && limit->isOver()
+             ? Status::error(Code::Io, "stopped by its limit")
+             : Status();
 }
 
 Status ProbePool::open(const run::ModelOptions &options, unsigned sessions,

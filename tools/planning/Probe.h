@@ -27,12 +27,18 @@ struct ProbeRun {
   /// Up to each checkpoint, by layer and KV head.
   std::vector<std::vector<HeadWork>> work;
   std::vector<std::vector<double>> clusters;
+  /// Of an encoder: a text's embedding, and multiply-adds of scores, values and
+  /// selection relative to dense attention.
+  std::vector<float> embedding;
+  double attention = 0;
 };
 
 /// A session in which any plan can be tried.
 class Prober {
 public:
-  /// `hasHeads`: the module is for trying plans of heads.
+  /// `hasHeads`: the module is for trying plans of heads, or it is an encoder,
+  /// in which each head attends to means of clusters of its keys. How coarse
+  /// they are is a tau, which is a weight.
   Status open(const run::ModelOptions &options, bool hasHeads = true);
 
   /// Predicts `tokens` with a plan. Checkpoints ascend, up to their number.
@@ -46,6 +52,13 @@ public:
   /// `firstCounted` are a prompt.
   Status predict(std::span<const int32_t> tokens, size_t firstCounted,
                  std::vector<float> &losses);
+
+  /// Embeds a text. `taus` are those of all layers' heads; 0 is dense.
+  Status embed(std::span<const double> taus, std::span<const int32_t> tokens,
+               ProbeRun &result);
+  /// Heads with a tau; 0: a decoder's module.
+  size_t countTaus() const { return tauWeights.size() * tausOfLayer; }
+  size_t tausPerLayer() const { return tausOfLayer; }
 
   /// Gives what the module shows of each call of a sequence with a plan, with
   /// the tokens before it and its own.
@@ -64,8 +77,11 @@ private:
   /// Forgets every token and does as the plan says from now on.
   Status begin(const Plan &plan, std::vector<float> &table);
   void afterCall(const Session &session, int64_t before, int64_t tokens);
+  Status findTaus(const std::string &path);
 
   run::Runner runner;
+  std::vector<std::string> tauWeights; ///< of an encoder, by layer
+  size_t tausOfLayer = 0;
   PlannedModule planned;
   const run::Limit *limit = nullptr;
   // Of the run at hand.
@@ -95,6 +111,9 @@ public:
 private:
   std::vector<std::unique_ptr<Prober>> probers;
 };
+
+/// Whether a module gives embeddings alone.
+bool isEncoder(const Session &session);
 
 /// The plan in which all heads are dense; of a module without heads it is
 /// empty.

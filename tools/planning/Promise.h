@@ -17,13 +17,29 @@ enum class TermKind {
   Perplexity, ///< of text as it comes
   Recall,     ///< of a text's second copy, with the first in the context
   Tasks,      ///< of right answers to questions about a long text
+  Embedding,  ///< the cosine between a text's embeddings, of an encoder
 };
 
-/// 'p', 'r' or 't'.
+/// 'p', 'r', 't' or 'e'.
 constexpr char letterOf(TermKind kind) {
   return kind == TermKind::Perplexity ? 'p'
          : kind == TermKind::Recall   ? 'r'
-                                      : 't';
+         : kind == TermKind::Tasks    ? 't'
+                                      : 'e';
+}
+
+/// A loss as the ratio to the model as it is: perplexities grow with what is
+/// lost in nats, and likelihoods fall; an embedding loses 1 - cosine.
+inline double ratioOf(TermKind kind, double loss) {
+  return kind == TermKind::Embedding
+             ? 1 - loss
+             : std::exp(kind == TermKind::Tasks ? -loss : loss);
+}
+
+inline double lossOf(TermKind kind, double ratio) {
+  return kind == TermKind::Embedding
+             ? 1 - ratio
+             : (kind == TermKind::Tasks ? -1 : 1) * std::log(ratio);
 }
 
 /// Ratios to the model as it is.
@@ -31,6 +47,7 @@ struct Promise {
   double perplexity = 1.01; ///< at most
   double recall = 1.05;     ///< at most
   double tasks = 0.98;      ///< at least: likelihood of a right answer's token
+  double cosine = 0.995;    ///< at least: of an embedding
 
   /// Recall may lose five times as much as perplexity, and answers twice.
   static Promise of(double quality) {
@@ -40,12 +57,11 @@ struct Promise {
   double limit(TermKind kind) const {
     return kind == TermKind::Perplexity ? perplexity
            : kind == TermKind::Recall   ? recall
-                                        : tasks;
+           : kind == TermKind::Tasks    ? tasks
+                                        : cosine;
   }
-  /// How many nats may be lost.
-  double allowance(TermKind kind) const {
-    return std::fabs(std::log(limit(kind)));
-  }
+  /// How much may be lost.
+  double allowance(TermKind kind) const { return lossOf(kind, limit(kind)); }
 };
 
 } // namespace gist::plan

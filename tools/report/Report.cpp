@@ -39,7 +39,7 @@ struct Worst {
   std::vector<double> ratios; ///< of every window of every text
 };
 
-/// Recall may lose five times as much as perplexity, as in gist-plan solve.
+/// Recall may lose five times as much as perplexity, as in gist-plan auto.
 constexpr double kRecallFactor = 5;
 } // namespace
 

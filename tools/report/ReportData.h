@@ -54,9 +54,7 @@ double deviationOf(const std::vector<double> &values);
 nlohmann::json toEvaluation(const nlohmann::json &file,
                             const std::string &name);
 
-/// The same of what `gist-plan calibrate` wrote: what each head loses alone,
-/// and what selections would do: representatives by tau in some of the layers,
-/// Jaccard and turnover of all layers.
+/// The same of what `gist-plan calibrate` wrote: what each head loses alone.
 nlohmann::json toEvaluation(const Calibration &calibration);
 
 /// Maps and tables of the first of these.

@@ -224,6 +224,30 @@ std::string gist::printPlanFile(const Plan &heads, const DepthPlan &depths,
   return text + "\n  ]\n}\n";
 }
 
+static Json toJson(const SelectionLayer &layer) {
+  Json json = Json::object();
+  if (const auto &selection = layer.selection)
+    json["selection"] = {{"on", selection->on},
+                         {"tau", selection->taus},
+                         {"against", selection->against},
+                         {"similarity", selection->similarity}};
+  if (const auto &attend = layer.attend)
+    json["attend"] = {{"mode", attend->mode}, {"merge", attend->merge}};
+  return json;
+}
+
+std::string gist::printPlanFile(const SelectionPlan &selections,
+                                const std::string &contract) {
+  std::string text = "{\n  \"gist_plan\": " + std::to_string(kPlanVersion);
+  if (Json json; !contract.empty() && parseJson(contract, json).ok())
+    text += ",\n  \"contract\": " + printContract(json);
+  text += ",\n  \"layers\": [";
+  for (size_t i = 0; i < selections.layers.size(); ++i)
+    text +=
+        (i == 0 ? "\n    " : ",\n    ") + ::toJson(selections.layers[i]).dump();
+  return text + "\n  ]\n}\n";
+}
+
 //===----------------------------------------------------------------------===//
 // The cache
 //===----------------------------------------------------------------------===//

@@ -50,6 +50,9 @@ Status readPlanFile(const std::string &path, PlanFile &plan);
 std::string printPlanFile(const Plan &heads, const DepthPlan &depths,
                           const LinearPlan &linears,
                           const std::string &contract);
+/// The same of selections on keys, as encoders have them.
+std::string printPlanFile(const SelectionPlan &selections,
+                          const std::string &contract);
 
 } // namespace gist
 

@@ -23,8 +23,10 @@ double gist::countMultiplyAdds(const HeadWork &work,
                                const AttentionShape &shape) {
   auto keySize = static_cast<double>(shape.keySize);
   double row = keySize + static_cast<double>(shape.valueSize);
-  double group = static_cast<double>(shape.queryHeads) /
-                 static_cast<double>(shape.kvHeads);
+  // A module that is not for plans of heads does not say how many it has.
+  double group = shape.kvHeads > 0 ? static_cast<double>(shape.queryHeads) /
+                                         static_cast<double>(shape.kvHeads)
+                                   : 0;
   // All query heads of a group read the same key; comparing and absorbing
   // happen once for the KV head.
   return work.keys * group * row + work.compared * keySize +
