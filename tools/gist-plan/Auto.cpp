@@ -83,6 +83,12 @@ void plan::addAuto(CLI::App &app, Action &action) {
                    "clusters")
       ->type_name("FILE");
   command
+      ->add_option("--task-samples", options->questions,
+                   "Questions to search with, and as many others to judge by; "
+                   "0: a few to judge by, where there is time for them")
+      ->type_name("N")
+      ->capture_default_str();
+  command
       ->add_option("-f,--text", options->texts,
                    "Text to find the plan on; default: prose and code that "
                    "gist-plan has with it")

@@ -247,6 +247,14 @@ Status AutoPlan::measureHeads(double share) {
   return heads->check(pool.first().model().module->spec().model.name);
 }
 
+Status AutoPlan::addQuestions(uint64_t seed, int64_t tokens,
+                              Contract &contract) {
+  if (options.questions == 0 || options.search.promise.tasks <= 0)
+    return {};
+  return contract.addTasks(pool,
+                           {options.questions, seed, tokens, /*isEach=*/false});
+}
+
 /// Prompts are as long as lets two kinds of each layer be measured in half of
 /// the time.
 Status AutoPlan::openKindTerms(double seconds) {
@@ -264,7 +272,8 @@ Status AutoPlan::openKindTerms(double seconds) {
   GIST_TRY(writeWhole(path, mixTexts(texts)));
   kindTerms.answer = kJudged;
   kindTerms.tokensOfTerm = kJudged;
-  return kindTerms.open(pool, {path}, {tokens});
+  GIST_TRY(kindTerms.open(pool, {path}, {tokens}));
+  return addQuestions(kSearchSeed, tokens, kindTerms);
 }
 
 Status AutoPlan::measureDepths(double share) {
@@ -349,6 +358,11 @@ Status AutoPlan::openContract(bool isHeldOut, int64_t tokens,
 /// Texts, and questions where there is time for them.
 Status AutoPlan::openHeldOut() {
   GIST_TRY(openContract(/*isHeldOut=*/true, length(), heldOut));
+  if (options.questions > 0) {
+    heldOutTasks = {options.questions, kHeldOutSeed, length(),
+                    /*isEach=*/false};
+    return addQuestions(kHeldOutSeed, length(), heldOut);
+  }
   constexpr size_t kQuestions = 9;
   double seconds =
       2 * kQuestions * static_cast<double>(length()) * secondsOfToken;
@@ -356,7 +370,7 @@ Status AutoPlan::openHeldOut() {
   if (options.search.promise.tasks <= 0 ||
       (options.seconds > 0 && seconds > kMostShare * options.seconds))
     return {};
-  heldOutTasks = {kQuestions, 2, length(), /*isEach=*/false};
+  heldOutTasks = {kQuestions, kHeldOutSeed, length(), /*isEach=*/false};
   Contract trial;
   if (!trial.addTasks(pool, {1, 1, length(), true}).ok())
     heldOutTasks.samples = 0;

@@ -231,6 +231,7 @@ Status AutoPlan::run() {
   GIST_TRY(splitOwnTexts());
   // All texts are read before time is spent on them.
   GIST_TRY(openContract(/*isHeldOut=*/false, length(), terms));
+  GIST_TRY(addQuestions(kSearchSeed, length(), terms));
   GIST_TRY(openHeldOut());
   double share = shareOfHeads();
   if (isWorthBits)

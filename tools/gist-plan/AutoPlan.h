@@ -34,6 +34,9 @@ inline constexpr const char *kPlanFile = "plan.json",
                             *kDenseModule = "dense.gist",
                             *kTrialModule = "trial.gist";
 
+/// Of questions; no question is in both.
+inline constexpr uint64_t kSearchSeed = 1, kHeldOutSeed = 2;
+
 enum class Choices { All, Heads, Depths };
 enum class Objective { Time, Memory };
 
@@ -47,6 +50,9 @@ struct AutoOptions {
   int64_t context = 0;
   Choices choices = Choices::All;
   Objective least = Objective::Time;
+  /// Questions that plans are searched with, and as many others that they are
+  /// judged by; 0: only a few to judge by, where there is time for them.
+  size_t questions = 0;
   std::vector<std::string> texts, heldOut;
 };
 
@@ -98,6 +104,8 @@ private:
   /// What kinds of layers are measured with, in so many seconds.
   Status openKindTerms(double seconds);
   Status openHeldOut();
+  /// Adds questions of all tasks in turn about texts of so many tokens.
+  Status addQuestions(uint64_t seed, int64_t tokens, Contract &contract);
   Status search();
   Status certifyPlan(const PlanMenu &menu);
   /// Into the folder; what was measured of its speed is part of it.

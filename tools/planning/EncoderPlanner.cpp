@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 using namespace gist;
@@ -72,19 +73,18 @@ Status EncoderProber::embed(std::span<const double> taus,
   return runner.session->embed(tokens, result);
 }
 
-Status EncoderProber::addText(const std::string &path, int64_t tokens,
-                              size_t pieces, std::vector<EncoderText> &texts) {
-  std::string content;
-  GIST_TRY(run::readText(path, content));
+Status plan::cutText(run::Runner &model, const std::string &path,
+                     std::string_view content, int64_t tokens, size_t pieces,
+                     std::vector<EncoderText> &texts) {
   std::vector<int32_t> ids;
-  runner.tokenizer.encode(content, ids,
-                          {.addSpecial = false, .parseSpecial = false});
+  model.tokenizer.encode(content, ids,
+                         {.addSpecial = false, .parseSpecial = false});
   if (ids.empty())
     return Status::error(Code::BadArgument, "%s: the text is empty",
                          path.c_str());
-  const TokenizerSpec &spec = runner.tokenizer.spec();
+  const TokenizerSpec &spec = model.tokenizer.spec();
   size_t around = spec.prefix.size() + spec.suffix.size();
-  auto most = static_cast<size_t>(runner.session->maxTokens(kEntryEmbed));
+  auto most = static_cast<size_t>(model.session->maxTokens(kEntryEmbed));
   if (tokens > 0)
     most = std::min(most, static_cast<size_t>(tokens));
   if (most <= around)
@@ -100,11 +100,21 @@ Status EncoderProber::addText(const std::string &path, int64_t tokens,
                        begin + static_cast<ptrdiff_t>(width));
     text.tokens.insert(text.tokens.end(), spec.suffix.begin(),
                        spec.suffix.end());
-    // Taus of 0 keep everything: the same module is its own reference.
-    std::vector<double> dense(layers() * heads());
-    GIST_TRY(embed(dense, text.tokens, text.dense));
     texts.push_back(std::move(text));
   }
+  return {};
+}
+
+Status EncoderProber::addText(const std::string &path, int64_t tokens,
+                              size_t pieces, std::vector<EncoderText> &texts) {
+  std::string content;
+  GIST_TRY(run::readText(path, content));
+  size_t first = texts.size();
+  GIST_TRY(cutText(runner, path, content, tokens, pieces, texts));
+  // Taus of 0 keep everything: the same module is its own reference.
+  std::vector<double> dense(layers() * heads());
+  for (size_t i = first; i < texts.size(); ++i)
+    GIST_TRY(embed(dense, texts[i].tokens, texts[i].dense));
   return {};
 }
 
@@ -112,13 +122,18 @@ static double dot(const std::vector<float> &a, const std::vector<float> &b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
+double plan::cosineLoss(const std::vector<float> &a,
+                        const std::vector<float> &b) {
+  double norms = std::sqrt(dot(a, a) * dot(b, b));
+  return norms > 0 ? 1 - dot(a, b) / norms : 1;
+}
+
 Status EncoderProber::run(std::span<const double> taus, const EncoderText &text,
                           EncoderRun &result) {
   std::vector<float> found;
   GIST_TRY(embed(taus, text.tokens, found));
-  double norms = std::sqrt(dot(found, found) * dot(text.dense, text.dense));
   result = {};
-  result.loss = norms > 0 ? 1 - dot(found, text.dense) / norms : 1;
+  result.loss = cosineLoss(found, text.dense);
   for (const StatisticValue &value : runner.session->statistics())
     if (value.name == "representatives")
       result.kept = value.values;
@@ -166,8 +181,7 @@ Status EncoderPlanner::measure(std::span<const double> taus,
   return {};
 }
 
-/// Every head alone, the others dense. Displacements of an embedding that heads
-/// cause are taken to be orthogonal, so that 1 - cosine adds up.
+/// Every head alone, the others dense.
 Status EncoderPlanner::measureHeads() {
   size_t count = prober.layers() * prober.heads();
   PlaceOption dense{.work = 1, .spends = std::vector<double>(texts.size())};
@@ -207,33 +221,52 @@ EncoderPlanner::tausOf(const std::vector<size_t> &choices) const {
   return taus;
 }
 
-Status EncoderPlanner::solve(std::vector<double> &best,
-                             EncoderMeasurement &measured) {
-  GIST_TRY(measureHeads());
-  double allowed = (1 - options.quality) * options.margin;
+Status plan::chooseByCosine(
+    const Places &places, size_t texts, double allowed, int steps,
+    const std::function<Status(const std::vector<size_t> &choices,
+                               EncoderMeasurement &measured)> &measure,
+    std::vector<size_t> &best, EncoderMeasurement &measured) {
   // The model as it is keeps every quality.
   best.assign(places.size(), 0);
-  GIST_TRY(measure(best, texts, measured));
-  // What heads lose together is not the sum of what they lose alone: a
+  GIST_TRY(measure(best, measured));
+  // What choices lose together is not the sum of what they lose alone: a
   // bisection finds the factor on the budgets that just holds.
   double low = 0, high = 0, factor = 1;
-  constexpr int kSteps = 12;
-  for (int step = 0; step < kSteps; ++step) {
-    std::vector<double> budgets(texts.size(), factor * allowed);
-    std::vector<double> taus = tausOf(chooseOptions(places, budgets));
-    EncoderMeasurement found;
-    GIST_TRY(measure(taus, texts, found));
-    bool holds = 1 - found.worstCosine() <= allowed;
-    std::fprintf(stderr, "work %.3f has cosine %.5f%s\n", found.worstWork(),
-                 found.worstCosine(), holds ? "" : ": too little");
-    if (holds && found.worstWork() < measured.worstWork()) {
-      best = taus;
-      measured = found;
+  std::map<std::vector<size_t>, bool> known; // whether they hold
+  for (int step = 0; step < steps; ++step) {
+    std::vector<double> budgets(texts, factor * allowed);
+    std::vector<size_t> choices = chooseOptions(places, budgets);
+    auto [entry, isNew] = known.try_emplace(choices);
+    if (isNew) {
+      EncoderMeasurement found;
+      GIST_TRY(measure(choices, found));
+      bool holds = entry->second = 1 - found.worstCosine() <= allowed;
+      std::fprintf(stderr, "work %.3f has cosine %.5f%s\n", found.worstWork(),
+                   found.worstCosine(), holds ? "" : ": too little");
+      if (holds && found.worstWork() < measured.worstWork()) {
+        best = choices;
+        measured = std::move(found);
+      }
     }
-    (holds ? low : high) = factor;
+    (entry->second ? low : high) = factor;
     factor = high == 0  ? low * 1.6
              : low == 0 ? high / 1.6
                         : std::sqrt(low * high);
   }
+  return {};
+}
+
+Status EncoderPlanner::solve(std::vector<double> &best,
+                             EncoderMeasurement &measured) {
+  GIST_TRY(measureHeads());
+  constexpr int kSteps = 12;
+  std::vector<size_t> choices;
+  GIST_TRY(chooseByCosine(
+      places, texts.size(), (1 - options.quality) * options.margin, kSteps,
+      [&](const std::vector<size_t> &tried, EncoderMeasurement &found) {
+        return measure(tausOf(tried), texts, found);
+      },
+      choices, measured));
+  best = tausOf(choices);
   return {};
 }

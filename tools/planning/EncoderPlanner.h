@@ -18,6 +18,7 @@
 #include "tools/planning/Solver.h"
 #include "tools/running/Options.h"
 
+#include <functional>
 #include <span>
 
 namespace gist::plan {
@@ -36,6 +37,16 @@ struct EncoderRun {
   std::vector<double> kept; ///< representatives, by layer and head
 };
 
+/// Cuts a text into at most `pieces` of `tokens` tokens, 0: as many as the
+/// model takes, with what stands around a text. What is left of a text after
+/// whole pieces is not used, unless it is all there is.
+Status cutText(run::Runner &model, const std::string &path,
+               std::string_view content, int64_t tokens, size_t pieces,
+               std::vector<EncoderText> &texts);
+
+/// 1 - the cosine between two embeddings.
+double cosineLoss(const std::vector<float> &a, const std::vector<float> &b);
+
 /// Multiply-adds of scores, values and selection with r representatives of T
 /// tokens, relative to all tokens: a representative was compared with those
 /// before it, any other token with all.
@@ -46,9 +57,7 @@ class EncoderProber {
 public:
   Status open(const run::ModelOptions &options);
 
-  /// Cuts a text into at most `pieces` of `tokens` tokens, 0: as many as the
-  /// model takes, and embeds them without a plan. What is left of a text after
-  /// whole pieces is not used, unless it is all there is.
+  /// Cuts a text (cutText) and embeds its pieces without a plan.
   Status addText(const std::string &path, int64_t tokens, size_t pieces,
                  std::vector<EncoderText> &texts);
 
@@ -84,6 +93,17 @@ struct EncoderMeasurement {
   double meanCosine() const;
   double worstWork() const;
 };
+
+/// Chooses an option for each place, so that the work is least and every text
+/// keeps the quality. Options spend 1 - cosine of each text. Displacements of
+/// an embedding are taken to be orthogonal, so that this adds up; what choices
+/// lose together is measured by `measure`, in so many steps. `best` are those
+/// that held with the least work, all of them first options where none did.
+Status chooseByCosine(
+    const Places &places, size_t texts, double allowed, int steps,
+    const std::function<Status(const std::vector<size_t> &choices,
+                               EncoderMeasurement &measured)> &measure,
+    std::vector<size_t> &best, EncoderMeasurement &measured);
 
 class EncoderPlanner {
 public:
