@@ -137,10 +137,11 @@ Status DepthsCommand::compile(bool &isDecoder) {
   if (isDecoder && context > most)
     return Status::error(
         Code::BadArgument,
-        "%s: a prompt of %lld tokens and what is judged "
-        "behind it take a context of %lld, and the model has "
-        "%lld; give a smaller --prompt",
+        "%s: a prompt of %lld tokens with what is judged "
+        "behind it, or a --window of %lld, takes a context of "
+        "%lld, and the model has %lld",
         options.source.c_str(), static_cast<long long>(options.prompt),
+        static_cast<long long>(options.fit.window),
         static_cast<long long>(context), static_cast<long long>(most));
   return {};
 }
