@@ -146,6 +146,27 @@ def test_thin_layers_for_all_tokens_are_fitted_without_a_certificate(fit):
     assert written["depth"]["thin_for_all"] and "certificate" not in written["contract"]
 
 
+def test_the_last_layer_is_fitted_for_all_tokens(fit):
+    """No other layer shows what goes into it."""
+    last = len(KINDS) - 1
+    layers = [{"depth": "full"}] * last + [{"depth": {"thin": 48}}]
+    (fit.folder / "last.json").write_text(json.dumps(
+        {"gist_plan": 1, "block": 64, "layers": layers,
+         "depth": {"first": 4, "last": 128, "maps": "none", "thin_for_all": True}}))
+    result = fit.command(WINDOW, "--plan", fit.folder / "last.json", output="last-fitted.json")
+    assert result.returncode == 0, result.stderr
+    found = as_stored(load_file(fit.folder / "last-fitted.maps.safetensors"))
+    neurons, blocks = [], []
+    for ids in fit.ids.reshape(-1, WINDOW):
+        seen = []
+        depth.llama(fit.weights, {}, ["full"] * len(KINDS), [], ids, heads=4, kv_heads=2,
+                    epsilon=1e-5, theta=5000.0, seen=seen)
+        neurons.append(seen[last]["neurons"][:, found[f"{last}.thin.rows"].astype(int)])
+        blocks.append(seen[last]["after"] - seen[last]["attended"])
+    reference = least_squares(np.concatenate(neurons), np.concatenate(blocks))[0]
+    assert differences(found, {f"{last}.thin": reference})[f"{last}.thin"] < 0.002
+
+
 def test_a_search_finds_a_plan_for_each_quality(fit):
     result = fit.command(WINDOW, "-q", "1.3", "--also", "1.9", "--tries", "5", output="found.json")
     assert result.returncode == 0, result.stderr
