@@ -212,7 +212,7 @@ Status WeightMaker::openMaps(StringRef path, const DepthMaps *&file) {
     Status status = DepthMaps::open(path.str(), opened);
     if (!isFitting) {
       GIST_TRY(std::move(status));
-      GIST_TRY(opened.checkModel(model));
+      GIST_TRY(opened.checkModel(hashOfModel(model)));
     }
     known = maps.emplace(path.str(), std::move(opened)).first;
   }

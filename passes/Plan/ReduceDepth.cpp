@@ -76,6 +76,7 @@ private:
   void openKeys(int64_t number, Value rows);
   void openNeurons(int64_t number);
   void openStream(int64_t number, Value rows);
+  void showSum(int64_t number, Value block);
 
   Value normalise(Value x);
   /// `map` of rows, with its bias.
@@ -251,6 +252,32 @@ static void replaceBehind(Value value, Value other) {
   });
 }
 
+/// What `rows` are part of, through sums that are all that reads them: behind a
+/// feed-forward block what came into it, and what it gives.
+static Value findSum(Value rows) {
+  while (rows.hasOneUse()) {
+    OpOperand &use = *rows.getUses().begin();
+    auto loops = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!loops || !loops.isDpsInput(&use) || loops.getNumResults() != 1 ||
+        loops.getResult(0).getType() != rows.getType() ||
+        loops.getNumParallelLoops() != loops.getNumLoops() ||
+        !llvm::all_of(loops.getBody()->without_terminator(), [](Operation &op) {
+          return isa<arith::AddFOp, arith::ExtFOp>(op);
+        }))
+      return rows;
+    rows = loops.getResult(0);
+  }
+  return rows;
+}
+
+/// Where a norm stands behind the sum, least squares need what comes into it.
+void DepthReducer::showSum(int64_t number, Value block) {
+  Value sum = findSum(block);
+  bool isLast = number + 1 == static_cast<int64_t>(layers.size());
+  if (isLast || sum != layers[number + 1].stream)
+    shown.push_back({sumName(number), sum});
+}
+
 void DepthReducer::openKeys(int64_t number, Value rows) {
   for (Operation *product : layers[number].products) {
     Value own = product->getResult(0);
@@ -272,8 +299,10 @@ void DepthReducer::openNeurons(int64_t number) {
   b.setInsertionPoint(product);
   std::string map = thinMapName(number);
   Value own = product->getResult(0);
-  own.replaceAllUsesWith(apply(input->rows, number, map, getWidth(own)));
+  Value mapped = apply(input->rows, number, map, getWidth(own));
+  own.replaceAllUsesWith(mapped);
   shown.push_back({map, input->rows});
+  showSum(number, mapped);
 }
 
 void DepthReducer::openStream(int64_t number, Value rows) {
@@ -451,6 +480,9 @@ LogicalResult DepthReducer::findTargets() {
     return failure();
   for (auto [number, layer] : llvm::enumerate(layers)) {
     shown.push_back({streamName(static_cast<int64_t>(number)), layer.stream});
+    if (LinearInput *input = findNeurons(static_cast<int64_t>(number)))
+      showSum(static_cast<int64_t>(number),
+              input->linears.front().product->getResult(0));
     if (!plan.hasBulk)
       continue;
     for (Operation *product : layer.products)

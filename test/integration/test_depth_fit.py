@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from test_depth import FIRST, TEST, as_stored, depth, write_model
 
@@ -146,6 +146,27 @@ def test_thin_layers_for_all_tokens_are_fitted_without_a_certificate(fit):
     assert written["depth"]["thin_for_all"] and "certificate" not in written["contract"]
 
 
+def test_the_last_layer_is_fitted_for_all_tokens(fit):
+    """No other layer shows what goes into it."""
+    last = len(KINDS) - 1
+    layers = [{"depth": "full"}] * last + [{"depth": {"thin": 48}}]
+    (fit.folder / "last.json").write_text(json.dumps(
+        {"gist_plan": 1, "block": 64, "layers": layers,
+         "depth": {"first": 4, "last": 128, "maps": "none", "thin_for_all": True}}))
+    result = fit.command(WINDOW, "--plan", fit.folder / "last.json", output="last-fitted.json")
+    assert result.returncode == 0, result.stderr
+    found = as_stored(load_file(fit.folder / "last-fitted.maps.safetensors"))
+    neurons, blocks = [], []
+    for ids in fit.ids.reshape(-1, WINDOW):
+        seen = []
+        depth.llama(fit.weights, {}, ["full"] * len(KINDS), [], ids, heads=4, kv_heads=2,
+                    epsilon=1e-5, theta=5000.0, seen=seen)
+        neurons.append(seen[last]["neurons"][:, found[f"{last}.thin.rows"].astype(int)])
+        blocks.append(seen[last]["after"] - seen[last]["attended"])
+    reference = least_squares(np.concatenate(neurons), np.concatenate(blocks))[0]
+    assert differences(found, {f"{last}.thin": reference})[f"{last}.thin"] < 0.002
+
+
 def test_a_search_finds_a_plan_for_each_quality(fit):
     result = fit.command(WINDOW, "-q", "1.3", "--also", "1.9", "--tries", "5", output="found.json")
     assert result.returncode == 0, result.stderr
@@ -180,3 +201,72 @@ def test_a_quality_without_a_plan_leaves_the_others(fit):
     assert "no layer can be left out at quality 1.0001" in result.stderr
     assert not (fit.folder / "strict.json").exists()
     assert (fit.folder / "strict-1.9.json").exists()
+
+
+def verify(fit, module, plan, *options):
+    return subprocess.run(
+        ["gist-plan", "verify", module, plan, "--text", fit.folder / "other.txt", "--tasks", "0",
+         "--lengths", "192", "--answer", "64", "--quality", "1.9", *options],
+        capture_output=True, text=True)
+
+
+def test_plans_of_heads_and_depths_are_judged_together(fit):
+    """Windows that hold everything lose nothing, and others do."""
+    losses = {}
+    for window in 448, 64:
+        heads = [["dense", {"window": window, "sinks": 4}]] * len(KINDS)
+        (fit.folder / "heads.json").write_text(json.dumps(
+            {"gist_plan": 1, "block": 64, "layers": [{"heads": layer} for layer in heads]}))
+        name = f"both-{window}.json"
+        result = fit.command(WINDOW, "--plan", fit.folder / "plan.json", "--heads",
+                             fit.folder / "heads.json", output=name)
+        assert result.returncode == 0, result.stderr
+        plan = json.loads((fit.folder / name).read_text())
+        assert [layer["heads"] for layer in plan["layers"]] == heads
+        assert plan["layers"][0]["depth"] == "linear"
+        losses[window] = [part["ratio"] for part in plan["contract"]["certified"]]
+        result = subprocess.run(["gist-compile", fit.model, "-o", fit.folder / "both.gist", "--plan",
+                                 fit.folder / name], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+    alone = json.loads((fit.folder / "fitted.json").read_text())["contract"]["certified"]
+    assert losses[448] == pytest.approx([part["ratio"] for part in alone], rel=0.01)
+    assert losses[64] != pytest.approx(losses[448], rel=0.01)
+    # The same by `verify`, without fitting anything again.
+    module = fit.folder / "trial.gist"
+    subprocess.run(["gist-compile", fit.model, "-o", module, "--observe", "--context=320",
+                    "--plan=calibration+depths", "--plan-block=64"], check=True)
+    result = verify(fit, module, fit.folder / "both-64.json", "--model", fit.model, "-o",
+                    fit.folder / "verified.json")
+    assert result.returncode == 0, result.stderr
+    judged = json.loads((fit.folder / "verified.json").read_text())["gist_certificates"][0]
+    assert [part["ratio"] for part in judged["parts"]] == pytest.approx(losses[64], rel=0.01)
+    assert 0 < judged["work"] < 1
+
+
+def test_verify_refuses_depths_that_it_cannot_try(fit, tmp_path):
+    module = fit.folder / "depths.gist"
+    subprocess.run(["gist-compile", fit.model, "-o", module, "--observe", "--context=320",
+                    "--plan=depths"], check=True)
+    plan = json.loads((fit.folder / "fitted.json").read_text())
+    plan["depth"]["maps"] = str(fit.folder / plan["depth"]["maps"])
+    model = ["--model", fit.model]
+
+    def refuse(message, *options, **changes):
+        path = tmp_path / "plan.json"
+        path.write_text(json.dumps({**plan, "depth": {**plan["depth"], **changes}}))
+        result = verify(fit, module, path, *options)
+        assert result.returncode == 1 and message in result.stderr, result.stderr
+
+    refuse("name it with --model")
+    refuse("--sessions: plans of depths are tried in one session, got 2", *model, "--sessions", "2")
+    refuse("the first 5 and the last 128 tokens of a prompt are whole", *model, first=5)
+    refuse("thin layers are for written tokens too", *model, thin_for_all=True)
+    # Maps of another model.
+    other = load_file(fit.folder / "fitted.maps.safetensors")
+    other["weights"] = other["weights"] + 1
+    save_file(other, tmp_path / "other.safetensors")
+    refuse("fitted for other weights", *model, maps=str(tmp_path / "other.safetensors"))
+    del other["0.linear"]
+    other["weights"] = other["weights"] - 1
+    save_file(other, tmp_path / "less.safetensors")
+    refuse("there is no tensor '0.linear'", *model, maps=str(tmp_path / "less.safetensors"))

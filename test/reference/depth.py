@@ -94,8 +94,10 @@ def llama(weights, maps, kinds, bulk, ids, heads, kv_heads, epsilon, theta, prod
     return product(rms_norm(x, w["norm"], epsilon), w.get("head", w["embed"]))
 
 
-def bert(tensors, maps, kinds, ids, heads, epsilon):
-    """Hidden states of every token, all of which follow the plan."""
+def bert(tensors, maps, kinds, ids, heads, epsilon, seen=None):
+    """Hidden states of every token, all of which follow the plan. `seen` gets what
+    each layer makes of its rows; "sum" is what goes into its last norm.
+    """
     w = {name: np.asarray(value, np.float64) for name, value in tensors.items()}
     m = {name: np.asarray(value, np.float64) for name, value in maps.items()}
     linear = lambda x, name: product(x, w[name + ".weight"]) + w[name + ".bias"]
@@ -105,8 +107,11 @@ def bert(tensors, maps, kinds, ids, heads, epsilon):
     x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
     x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
     for n, kind in enumerate(kinds):
+        values = {"x": x}
         if kind == "linear":
             x = x + mapped(normalise(x), f"{n}.linear")
+            if seen is not None:
+                seen.append(values | {"after": x})
             continue
         at = f"encoder.layer.{n}."
         q, k, v = (linear(x, f"{at}attention.self.{name}").reshape(len(ids), heads, -1)
@@ -124,5 +129,8 @@ def bert(tensors, maps, kinds, ids, heads, epsilon):
             block = mapped(kept, f"{n}.thin") + w[at + "output.dense.bias"]
         else:
             block = linear(h, at + "output.dense")
+        values |= {"attended": x, "neurons": h, "sum": x + block}
         x = norm(x + block, at + "output.LayerNorm")
+        if seen is not None:
+            seen.append(values | {"after": x})
     return x

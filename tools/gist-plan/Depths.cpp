@@ -17,6 +17,7 @@
 #include "runtime/module/Properties.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/DepthsOptions.h"
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/planning/BuiltInTexts.h"
 #include "tools/planning/CertificateFile.h"
@@ -33,36 +34,42 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
-namespace {
-struct Options {
-  run::ModelOptions model; ///< device and threads; its path is made
-  std::string compiler, source, plan, output;
-  std::vector<std::string> texts, heldOut;
-  SearchOptions search = {
-      .promise = {}, .corrections = 2, .steps = 6, .tries = 0};
-  int64_t prompt = 2048; ///< tokens
-  /// Thin layers have one of so many of their neurons.
-  std::vector<int64_t> shares = {2, 4};
-  FitOptions fit;
-  int64_t maxTokens = 65536, answer = 512, windows = 1;
-  size_t kindSamples = 9, searchSamples = 18, heldOutSamples = 4;
-  std::vector<double> also; ///< more qualities
-  uint64_t seed = 1;
-  double seconds = 0;
-};
-
-/// The file of maps beside a plan.
-static std::filesystem::path mapsOf(std::filesystem::path output) {
-  return output.replace_extension(".maps.safetensors");
+std::string DepthsOptions::mapsOf(const std::string &output) {
+  return std::filesystem::path(output)
+      .replace_extension(".maps.safetensors")
+      .string();
 }
 
+std::string DepthsOptions::nameOf(const std::string &output, double quality) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "-%g", quality);
+  std::filesystem::path path = output;
+  std::string extension = path.extension().string();
+  return path.replace_extension().string() + text + extension;
+}
+
+Status DepthsOptions::listQualities(double usual, double least, double most,
+                                    std::vector<double> &qualities) const {
+  qualities = {isQualityGiven ? search.promise.perplexity : usual};
+  qualities.insert(qualities.end(), also.begin(), also.end());
+  for (double quality : qualities)
+    if (!(quality >= least && quality <= most))
+      return Status::error(Code::BadArgument,
+                           "--quality %g: expected a number between %g and %g "
+                           "for %s",
+                           quality, least, most, source.c_str());
+  return {};
+}
+
+namespace {
 class DepthsCommand {
 public:
-  explicit DepthsCommand(const Options &options)
+  explicit DepthsCommand(const DepthsOptions &options)
       : options(options), limit(options.seconds) {}
   Status run();
 
 private:
+  Status compile(bool &isDecoder);
   Status openModel();
   /// With so many prompts of each text and so many questions.
   Status openContract(bool isHeldOut, int64_t windows, size_t samples,
@@ -75,14 +82,14 @@ private:
   /// What the plan that was written saves of a prompt's time.
   Status measureSpeed(const std::string &output, PromptSpeed &speed);
   Status writeMapsOf(const std::string &output) const {
-    return writeMaps(mapsOf(output).string(), model.getSession().module(),
+    return writeMaps(DepthsOptions::mapsOf(output), model.getSession().module(),
                      found.maps);
   }
   /// Writes the plan, whose maps are written.
   Status write(const Promise &promise, const Json &measured,
                const std::string &output) const;
 
-  const Options &options;
+  const DepthsOptions &options;
   run::Limit limit;     ///< of the search
   run::Limit unlimited; ///< of what comes after it
   run::TemporaryModule module, dense;
@@ -93,23 +100,57 @@ private:
   std::vector<SplitText> texts;
   std::vector<int32_t> prompt; ///< to measure time with
   PlanFile given;              ///< the plan that the user names
+  Plan heads;                  ///< that are judged with it
+  std::vector<double> qualities;
   TrialPlan found;
   double work = 1; ///< of a prompt, relative to the model as it is
 };
 } // namespace
 
-Status DepthsCommand::openModel() {
+Status DepthsCommand::compile(bool &isDecoder) {
   GIST_TRY(openModelSource(options.source, source));
   // Prompt, answer and the copy of as many tokens of the prompt.
   int64_t context =
-      std::max(options.prompt + 2 * options.answer, options.fit.window);
+              std::max(options.prompt + 2 * options.answer, options.fit.window),
+          most = INT64_MAX;
+  GIST_TRY(
+      source.config()
+          .read({{"max_position_embeddings", "n_positions"}, "context_length"},
+                most)
+          .in(options.source));
+  std::vector<std::string> words = {
+      "--observe", "--context=" + std::to_string(std::min(context, most))};
+  if (heads.layers.empty())
+    words.push_back(std::string("--plan=") + kDepthsPlan);
+  else
+    words.insert(words.end(),
+                 {std::string("--plan=") + kCalibrationPlan + "+" + kDepthsPlan,
+                  "--plan-block=" + std::to_string(heads.block)});
   GIST_TRY(module.make(options.compiler, options.source, options.model.device,
-                       {"--observe", std::string("--plan=") + kDepthsPlan,
-                        "--context=" + std::to_string(context)}));
+                       words));
+  std::shared_ptr<const Module> made;
+  GIST_TRY(Module::open(module.path, made));
+  isDecoder =
+      std::ranges::any_of(made->spec().entries, [](const EntrySpec &entry) {
+        return entry.name == kEntryPrefill;
+      });
+  if (isDecoder && context > most)
+    return Status::error(
+        Code::BadArgument,
+        "%s: a prompt of %lld tokens with what is judged "
+        "behind it, or a --window of %lld, takes a context of "
+        "%lld, and the model has %lld",
+        options.source.c_str(), static_cast<long long>(options.prompt),
+        static_cast<long long>(options.fit.window),
+        static_cast<long long>(context), static_cast<long long>(most));
+  return {};
+}
+
+Status DepthsCommand::openModel() {
   run::ModelOptions chosen = options.model;
   chosen.path = module.path;
   chosen.trust = true; // It was compiled a moment ago.
-  GIST_TRY(pool.open(chosen, 1, /*hasHeads=*/false));
+  GIST_TRY(pool.open(chosen, 1, /*hasHeads=*/!heads.layers.empty()));
   return model.open(*pool.first().model().session, source);
 }
 
@@ -145,42 +186,7 @@ Status DepthsCommand::openContract(bool isHeldOut, int64_t windows,
 /// The plan that the user names, fitted.
 Status DepthsCommand::givePlan(DepthFitter &fitter) {
   found.depths = given.depths;
-  if (!found.depths.isNeeded())
-    return Status::error(Code::BadArgument,
-                         "%s: no layer is thin, linear or of the tail, so "
-                         "there is nothing to fit",
-                         options.plan.c_str());
-  if (!found.depths.hasBulk)
-    return Status::error(Code::BadArgument,
-                         "%s: the plan's depths are for all tokens, without "
-                         "first and last; maps are fitted for the bulk of a "
-                         "prompt",
-                         options.plan.c_str());
-  // The module reads the ends of a prompt as every plan of a search does.
-  DepthPlan usual;
-  if (found.depths.first != usual.first || found.depths.last != usual.last)
-    return Status::error(
-        Code::BadArgument,
-        "%s: the first %lld and the last %lld tokens of a prompt are whole; "
-        "maps are fitted and measured with %lld and %lld",
-        options.plan.c_str(), static_cast<long long>(found.depths.first),
-        static_cast<long long>(found.depths.last),
-        static_cast<long long>(usual.first),
-        static_cast<long long>(usual.last));
-  if (found.depths.layers.size() != model.countLayers())
-    return Status::error(
-        Code::BadArgument, "%s: the plan has %zu layers, the model %zu",
-        options.plan.c_str(), found.depths.layers.size(), model.countLayers());
-  for (size_t i = 0; i < found.depths.layers.size(); ++i) {
-    const DepthChoice &choice = found.depths.layers[i];
-    auto all = static_cast<int64_t>(model.outputWeight(i).cols());
-    if (choice.kind == LayerDepth::Any || choice.neurons > all)
-      return Status::error(Code::BadArgument,
-                           "%s: layer %zu is %s; the model has %lld neurons "
-                           "there that can be left out",
-                           options.plan.c_str(), i, printDepth(choice).c_str(),
-                           static_cast<long long>(all));
-  }
+  GIST_TRY(model.check(found.depths).in(options.plan));
   std::vector<MapSet> maps;
   GIST_TRY(fitter.fitAlone({found.depths}, unlimited, maps));
   found.maps = std::move(maps.front());
@@ -192,18 +198,35 @@ Status DepthsCommand::givePlan(DepthFitter &fitter) {
 Status DepthsCommand::write(const Promise &promise, const Json &measured,
                             const std::string &output) const {
   DepthPlan plan = found.depths;
-  plan.maps = mapsOf(output).filename().string();
+  plan.maps =
+      std::filesystem::path(DepthsOptions::mapsOf(output)).filename().string();
   Json contract = toJson(promise, options.search.confidence);
   contract["prompt"] = options.prompt;
   contract["work"] = work;
   contract.update(measured);
-  return writeWhole(output, printPlanFile({}, plan, {}, contract.dump()));
+  return writeWhole(output, printPlanFile(heads, plan, {}, contract.dump()));
 }
 
 Status DepthsCommand::run() {
   GIST_TRY(checkWritable(options.output));
   if (!options.plan.empty())
     GIST_TRY(readPlanFile(options.plan, given));
+  if (!options.heads.empty()) {
+    PlanFile file;
+    GIST_TRY(readPlanFile(options.heads, file));
+    if (!file.hasHeads())
+      return Status::error(Code::BadArgument,
+                           "%s: expected a plan of heads; it says nothing of "
+                           "them",
+                           options.heads.c_str());
+    heads = std::move(file.heads);
+  }
+  bool isDecoder = false;
+  GIST_TRY(compile(isDecoder));
+  if (!isDecoder)
+    return findEncoderDepths(options, module.path);
+  constexpr double kUsual = 1.01, kLeast = 1.0001, kMost = 2;
+  GIST_TRY(options.listQualities(kUsual, kLeast, kMost, qualities));
   GIST_TRY(folder.make());
   GIST_TRY(readSplitTexts(
       options.texts, (options.prompt + options.answer) * options.windows * 2,
@@ -240,14 +263,6 @@ Status DepthsCommand::run() {
   return finish(options.search.promise, heldOut, tasks, options.output);
 }
 
-/// "plan.json" of one more quality: "plan-1.05.json".
-static std::string nameOf(std::filesystem::path output, double quality) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "-%g", quality);
-  std::string extension = output.extension().string();
-  return output.replace_extension().string() + text + extension;
-}
-
 Status DepthsCommand::search(DepthFitter &fitter, Contract &heldOut,
                              const TaskTerms &tasks) {
   Contract kinds, terms;
@@ -259,8 +274,9 @@ Status DepthsCommand::search(DepthFitter &fitter, Contract &heldOut,
                         options.searchSamples, terms, searched));
   std::vector<std::pair<Promise, std::string>> wanted = {
       {options.search.promise, options.output}};
-  for (double quality : options.also)
-    wanted.push_back({Promise::of(quality), nameOf(options.output, quality)});
+  for (double quality : std::span(qualities).subspan(1))
+    wanted.push_back(
+        {Promise::of(quality), DepthsOptions::nameOf(options.output, quality)});
   Promise loosest = std::ranges::max(wanted, {}, [](const auto &one) {
                       return one.first.perplexity;
                     }).first;
@@ -322,12 +338,14 @@ Status DepthsCommand::finish(const Promise &promise, Contract &heldOut,
                   printDepth(found.depths.layers[i]).c_str());
   GIST_TRY(model.follow(found.depths, found.maps));
   Measurement measured;
-  GIST_TRY(heldOut.measure(pool, Attempt({}, /*isWhole=*/false), measured));
+  GIST_TRY(heldOut.measure(pool, Attempt(heads, /*isWhole=*/false), measured));
   Certificate certificate =
       certify(heldOut, measured, promise, options.search.confidence, tasks,
               pool.first().model().device->info().name);
   certificate.work = work;
-  certificate.workOf = "a prompt";
+  certificate.workOf = heads.layers.empty()
+                           ? "a prompt"
+                           : "a prompt, without what its heads save";
   print(certificate);
   Json contract;
   addCertificate(certificate, contract);
@@ -376,7 +394,7 @@ Status DepthsCommand::measureSpeed(const std::string &output,
 }
 
 void gist::plan::addDepths(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DepthsOptions>();
   CLI::App *command = app.add_subcommand(
       "depths",
       "Find which layers the bulk of a prompt needs, and fit the others");
@@ -394,19 +412,31 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
                    "Writes the plan, and NAME.maps.safetensors beside it")
       ->required()
       ->type_name("NAME.json");
+  CLI::Option *plan =
+      command
+          ->add_option("--plan", options->plan,
+                       "Takes the depths of this plan and fits them, without a "
+                       "search")
+          ->type_name("FILE");
   command
-      ->add_option("--plan", options->plan,
-                   "Takes the depths of this plan and fits them, without a "
-                   "search")
-      ->type_name("FILE");
+      ->add_option("--heads", options->heads,
+                   "Puts the heads of this plan beside them: both together are "
+                   "judged and written")
+      ->type_name("FILE")
+      ->needs(plan);
   addPromiseOptions(*command, options->search);
+  CLI::Option *quality = command->get_option("--quality");
+  quality->get_validator(0)->active(false);
+  quality->default_str("");
+  quality->description(
+      "Largest ratio of perplexities to the model as it is (1.01); of an "
+      "encoder the smallest cosine of an embedding to the model's own (0.9)");
   command
       ->add_option(
           "--also", options->also,
           "Finds a plan of this quality too, in NAME-QUALITY.json; may "
           "be given several times")
       ->type_name("QUALITY")
-      ->check(CLI::Range(1.0001, 2.0))
       ->allow_extra_args(false);
   command
       ->add_option("-f,--text", options->texts,
@@ -422,7 +452,9 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
   count("--prompt", options->prompt, "Tokens of a prompt");
   count("--answer", options->answer, "Tokens behind it that are judged");
   count("--max-tokens", options->maxTokens, "Tokens of all texts to fit with");
-  count("--window", options->fit.window, "Tokens of a sequence to fit with");
+  count("--window", options->fit.window,
+        "Tokens of a sequence to fit with; of an encoder 128 by default, and "
+        "as many of those it is judged by");
   count("--windows", options->windows,
         "Prompts of each text to measure a kind of layer with; a plan is "
         "measured with twice as many, and judged by at least four");
@@ -440,7 +472,9 @@ void gist::plan::addDepths(CLI::App &app, Action &action) {
                   options->compiler);
   command->footer("Example: gist-plan depths model.gguf --quality 1.01 "
                   "--prompt 2048 -o plan.json");
-  command->callback([options, &action] {
+  command->callback([options, command, &action] {
+    options->isQualityGiven = command->count("--quality") > 0;
+    options->isWindowGiven = command->count("--window") > 0;
     action = [options] { return DepthsCommand(*options).run(); };
   });
 }

@@ -237,6 +237,6 @@ void plan::print(const Certificate &certificate) {
     std::printf("measured without texts, on %s\n", certificate.device.c_str());
   else
     std::printf("work of %s: %.4f of dense at most, on %s\n",
-                certificate.workOf, certificate.work,
+                certificate.workOf.c_str(), certificate.work,
                 certificate.device.c_str());
 }

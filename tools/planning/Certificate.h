@@ -46,7 +46,7 @@ struct Certificate {
   bool isOfEachTask = false;
   std::string device; ///< that it was measured on
   double work = 0;    ///< the most of any text, relative to dense
-  const char *workOf = "the heads that the plan chooses for";
+  std::string workOf = "the heads that the plan chooses for";
   std::vector<CertificateRow> rows;
   /// All tasks together, where each has a row. A search keeps this row; the
   /// verdict ignores it, because single tasks are harder to keep.

@@ -51,6 +51,7 @@ Json plan::toJson(const Certificate &certificate) {
   json["verdict"] = toString(certificate.verdict());
   json["device"] = certificate.device;
   json["work"] = rounded(certificate.work);
+  json["work_of"] = certificate.workOf;
   json["confidence"] = certificate.confidence;
   if (certificate.isOfEncoder()) {
     json["cosine"] = promise.cosine;
@@ -138,6 +139,8 @@ static Status readCertificate(const Json &json, Certificate &result) {
   GIST_TRY(readText(json, "plan", result.plan));
   GIST_TRY(readText(json, "device", result.device));
   GIST_TRY(readNumber(json, "work", 0, 1e3, result.work));
+  if (json.contains("work_of"))
+    GIST_TRY(readText(json, "work_of", result.workOf));
   GIST_TRY(readNumber(json, "confidence", 0.5, 0.9999, result.confidence));
   GIST_TRY(
       readNumber(json, "perplexity", 1.0001, 2, result.promise.perplexity));

@@ -113,19 +113,59 @@ std::vector<float> NeuronSums::rank(const Matrix &outputWeight) const {
   return order;
 }
 
-Status plan::writeMaps(const std::string &path, const Module &module,
-                       const MapSet &maps) {
+/// Of the model that a module for fitting is of.
+static uint64_t readHash(const Module &module) {
   const auto &properties = module.spec().model.properties;
   uint64_t model = 0;
   if (auto hash = properties.find(kWeightsProperty); hash != properties.end())
     std::from_chars(hash->second.data(),
                     hash->second.data() + hash->second.size(), model, 16);
+  return model;
+}
+
+Status plan::readMaps(const std::string &path, const DepthModel &model,
+                      const DepthPlan &plan, MapSet &maps) {
+  const Module &module = model.getSession().module();
+  DepthMaps file;
+  GIST_TRY(DepthMaps::open(path, file));
+  GIST_TRY(file.checkModel(readHash(module)));
+  MapSet result;
+  for (size_t i = 0; i < plan.layers.size(); ++i)
+    for (const std::string &name : model.mapsOf(i, plan.layers[i])) {
+      bool isThin = plan.layers[i].kind == LayerDepth::Thin;
+      auto rows = static_cast<int64_t>(model.rowsOf(name));
+      int64_t columns =
+          isThin ? plan.layers[i].neurons : module.spec().model.embeddingSize;
+      FittedMap map;
+      std::vector<float> numbers;
+      GIST_TRY(file.find(name, {rows, columns}, numbers));
+      GIST_TRY(file.find(biasName(name), {rows}, map.bias));
+      if (isThin)
+        GIST_TRY(file.find(thinRowsName(static_cast<int64_t>(i)), {columns},
+                           map.neurons));
+      auto all = static_cast<float>(model.outputWeight(i).cols());
+      if (std::ranges::any_of(map.neurons, [&](float neuron) {
+            return !(neuron >= 0 && neuron < all);
+          }))
+        return Status::error(Code::BadFile,
+                             "%s: '%s' has a neuron that the model does not "
+                             "have; fit the plan again (gist-plan depths)",
+                             path.c_str(), name.c_str());
+      map.map = Eigen::Map<const Matrix>(numbers.data(), rows, columns);
+      result[name] = std::make_shared<const FittedMap>(std::move(map));
+    }
+  maps = std::move(result);
+  return {};
+}
+
+Status plan::writeMaps(const std::string &path, const Module &module,
+                       const MapSet &maps) {
   SafetensorsWriter writer;
   auto add = [&](const std::string &name, std::vector<int64_t> shape,
                  std::span<const float> values) {
     writer.add(name, "F32", shape, values);
   };
-  std::vector<float> words = wordsOfHash(model);
+  std::vector<float> words = wordsOfHash(readHash(module));
   add(kModelTensor, {4}, words);
   for (const auto &[name, map] : maps) {
     add(name, {map->map.rows(), map->map.cols()},
@@ -159,10 +199,12 @@ Status DepthFitter::call(const char *entry, size_t window, size_t past,
   size_t first = window * static_cast<size_t>(options.window) + past;
   std::span<const int32_t> piece = std::span(tokens).subspan(first, count);
   std::map<std::string, std::vector<uint8_t>> outputs;
+  std::map<std::string, int64_t> symbols = {
+      {kSymbolTokens, static_cast<int64_t>(count)}};
+  if (model.hasBulk())
+    symbols[kSymbolPast] = static_cast<int64_t>(past);
   GIST_TRY(model.getSession().call(
-      entry,
-      {{kSymbolTokens, static_cast<int64_t>(count)},
-       {kSymbolPast, static_cast<int64_t>(past)}},
+      entry, symbols,
       {{kTensorTokens,
         {reinterpret_cast<const uint8_t *>(piece.data()), piece.size_bytes()}}},
       outputs, [&](const std::string &output) {
@@ -266,7 +308,9 @@ DepthFitter::namesOf(const std::vector<Wanted> &wanted) const {
   std::set<std::string> names;
   for (const auto &[number, kind] : wanted) {
     auto layer = static_cast<int64_t>(number);
-    names.insert({streamName(layer), streamName(layer + 1)});
+    names.insert(streamName(layer));
+    names.insert(kind == LayerDepth::Thin ? model.sumOf(number)
+                                          : streamName(layer + 1));
     names.insert(Wanted{number, kind}.mapName());
     if (kind == LayerDepth::Tail)
       for (const std::string &map : tailMaps(number))
@@ -297,8 +341,10 @@ MapRows DepthFitter::rowsOf(const Wanted &wanted, const Piece &piece,
   rows.moments = &moments;
   rows.x = takeNeurons(take(shown, wanted.mapName()), moments.neurons);
   if (wanted.kind != LayerDepth::Tail) {
-    rows.y = take(target, streamName(layer + 1)) -
-             take(shown, streamName(isThin ? layer + 1 : layer));
+    std::string behind =
+        isThin ? model.sumOf(wanted.layer) : streamName(layer + 1);
+    rows.y =
+        take(target, behind) - take(shown, isThin ? behind : streamName(layer));
     return rows;
   }
   // All maps of a tail read the same rows.

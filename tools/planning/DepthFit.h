@@ -77,6 +77,9 @@ struct NeuronSums {
   std::vector<float> rank(const Matrix &outputWeight) const;
 };
 
+/// Reads the maps of a plan that can be tried in `model` (DepthModel::check).
+Status readMaps(const std::string &path, const DepthModel &model,
+                const DepthPlan &plan, MapSet &maps);
 /// Writes a file of maps, for the weights of a module.
 Status writeMaps(const std::string &path, const Module &module,
                  const MapSet &maps);

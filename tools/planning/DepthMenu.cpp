@@ -27,8 +27,8 @@ static double widthOf(const DepthModel &model) {
 static double productsOf(const DepthModel &model, size_t layer,
                          const DepthChoice &choice) {
   const LayerSizes &sizes = model.sizes(layer);
-  // The last layer leaves nothing but keys and values in any case.
-  bool isLast = layer + 1 == model.countLayers();
+  // Of the bulk the last layer leaves nothing but keys and values in any case.
+  bool isLast = model.hasBulk() && layer + 1 == model.countLayers();
   auto all = static_cast<double>(model.outputWeight(layer).cols());
   double width = widthOf(model), rest = sizes.queries + sizes.output;
   switch (choice.kind) {
@@ -50,16 +50,18 @@ static double productsOf(const DepthModel &model, size_t layer,
 
 static bool hasAttention(const DepthModel &model, size_t layer,
                          const DepthChoice &choice) {
-  return layer + 1 < model.countLayers() && choice.kind != LayerDepth::Linear &&
+  bool isLast = model.hasBulk() && layer + 1 == model.countLayers();
+  return !isLast && choice.kind != LayerDepth::Linear &&
          choice.kind != LayerDepth::Tail;
 }
 
 double plan::countWork(const DepthModel &model, const DepthPlan &plan,
                        int64_t prompt) {
   auto workOf = [&](size_t layer, const DepthChoice &choice) {
-    // Scores and values, for one token in the middle of a prompt.
-    double attention = model.sizes(layer).queries / widthOf(model) *
-                       static_cast<double>(prompt);
+    // Scores and values, for one token in the middle of a prompt. Without a
+    // bulk every token sees all others.
+    double attention = model.sizes(layer).output / widthOf(model) *
+                       static_cast<double>(prompt) * (model.hasBulk() ? 1 : 2);
     return productsOf(model, layer, choice) +
            (hasAttention(model, layer, choice) ? attention : 0);
   };
@@ -68,8 +70,9 @@ double plan::countWork(const DepthModel &model, const DepthPlan &plan,
     whole += workOf(i, {});
     bulk += workOf(i, plan.layers[i]);
   }
-  double ends =
-      static_cast<double>(plan.first + plan.last) / static_cast<double>(prompt);
+  double ends = plan.hasBulk ? static_cast<double>(plan.first + plan.last) /
+                                   static_cast<double>(prompt)
+                             : 0;
   return std::min(1.0, ends + (1 - ends) * bulk / whole);
 }
 

@@ -21,8 +21,9 @@
 
 namespace gist::plan {
 
-/// The work of a prompt of so many tokens, relative to the model as it is:
-/// multiply-adds of linear layers, maps and attention.
+/// The work of a prompt of so many tokens, or of an encoder's sequence,
+/// relative to the model as it is: multiply-adds of linear layers, maps and
+/// attention.
 double countWork(const DepthModel &model, const DepthPlan &plan,
                  int64_t prompt);
 

@@ -73,6 +73,12 @@ Status DepthModel::open(Session &of, const ModelSource &model) {
   for (const EntrySpec &entry : spec.entries)
     for (const ObservationSpec &shown : entry.observations)
       addObservation(shown, model);
+  std::string prefix = std::string(kTargetEntry) + ".";
+  for (const EntrySpec &entry : spec.entries)
+    for (uint32_t output : entry.outputs)
+      if (const std::string &name = spec.buffers[output].name;
+          name.starts_with(prefix))
+        sums.insert(name.substr(prefix.size()));
   // The width of the stream and of keys says what the maps' sizes are.
   auto width = static_cast<Eigen::Index>(spec.model.embeddingSize);
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -149,20 +155,78 @@ void DepthModel::change(size_t number, const DepthChoice &choice,
   layer.maps = std::move(maps);
 }
 
+std::vector<std::string> DepthModel::mapsOf(size_t layer,
+                                            const DepthChoice &choice) const {
+  auto number = static_cast<int64_t>(layer);
+  switch (choice.kind) {
+  case LayerDepth::Thin:
+    return {thinMapName(number)};
+  case LayerDepth::Tail:
+    return layers[layer].tails;
+  case LayerDepth::Linear:
+    // The last layer leaves nothing but keys and values in any case.
+    if (layer + 1 < layers.size())
+      return {linearMapName(number)};
+    break;
+  case LayerDepth::Full:
+  case LayerDepth::Any:
+    break;
+  }
+  return {};
+}
+
+Status DepthModel::check(const DepthPlan &plan) const {
+  auto refuse = [](const std::string &what) {
+    return Status::error(Code::BadArgument, "%s", what.c_str());
+  };
+  if (!plan.isNeeded())
+    return refuse("no layer is thin, linear or of the tail, so there is "
+                  "nothing to fit");
+  if (plan.hasBulk && !hasBulk())
+    return refuse("the plan is for the bulk of prompts, which an encoder does "
+                  "not have; expected one without first and last tokens");
+  if (!plan.hasBulk && hasBulk())
+    return refuse("the plan's depths are for all tokens, without first and "
+                  "last; maps are fitted for the bulk of a prompt");
+  // The module reads the ends of a prompt as every plan of a search does.
+  DepthPlan usual;
+  if (plan.hasBulk && (plan.first != usual.first || plan.last != usual.last))
+    return refuse("the first " + std::to_string(plan.first) + " and the last " +
+                  std::to_string(plan.last) +
+                  " tokens of a prompt are whole; maps are fitted and "
+                  "measured with " +
+                  std::to_string(usual.first) + " and " +
+                  std::to_string(usual.last));
+  if (plan.layers.size() != layers.size())
+    return refuse("the plan has " + std::to_string(plan.layers.size()) +
+                  " layers, the model " + std::to_string(layers.size()));
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const DepthChoice &choice = plan.layers[i];
+    auto all = static_cast<int64_t>(layers[i].outputWeight.cols());
+    if (choice.kind == LayerDepth::Any || choice.neurons > all)
+      return refuse("layer " + std::to_string(i) + " is " + printDepth(choice) +
+                    "; the model has " + std::to_string(all) +
+                    " neurons there that can be left out");
+    if (!hasBulk() && i + 1 == layers.size() &&
+        choice.kind == LayerDepth::Linear)
+      return refuse("layer " + std::to_string(i) +
+                    " is the last one, behind which there is no other to map "
+                    "to; expected it to be full or thin");
+  }
+  return {};
+}
+
+std::string DepthModel::sumOf(size_t layer) const {
+  auto number = static_cast<int64_t>(layer);
+  return sums.contains(sumName(number)) ? sumName(number)
+                                        : streamName(number + 1);
+}
+
 Status DepthModel::follow(const DepthPlan &plan, const MapSet &maps) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const DepthChoice &choice = plan.layers[i];
-    auto number = static_cast<int64_t>(i);
-    std::vector<std::string> names;
-    if (choice.kind == LayerDepth::Thin)
-      names = {thinMapName(number)};
-    // The last layer leaves nothing but keys and values in any case.
-    if (choice.kind == LayerDepth::Linear && i + 1 < layers.size())
-      names = {linearMapName(number)};
-    if (choice.kind == LayerDepth::Tail)
-      names = layers[i].tails;
     std::vector<std::shared_ptr<const FittedMap>> wanted;
-    for (const std::string &name : names) {
+    for (const std::string &name : mapsOf(i, choice)) {
       auto found = maps.find(name);
       if (found == maps.end())
         return Status::error(Code::NotFound, "the map '%s' is not fitted",

@@ -54,6 +54,7 @@ public:
   /// The plan in which all layers are full.
   DepthPlan none() const {
     DepthPlan plan;
+    plan.hasBulk = hasBulk();
     plan.layers.resize(layers.size());
     return plan;
   }
@@ -62,6 +63,16 @@ public:
   const Matrix &outputWeight(size_t layer) const {
     return layers[layer].outputWeight;
   }
+  /// Whether plans are about the bulk of prompts; otherwise they are about all
+  /// tokens of a sequence, as an encoder's are.
+  bool hasBulk() const { return !layers.front().tails.empty(); }
+  /// Refuses a plan that cannot be tried in the module.
+  Status check(const DepthPlan &plan) const;
+  /// What the maps of a thin layer are fitted towards (kTargetEntry).
+  std::string sumOf(size_t layer) const;
+  /// The maps that a layer needs for a choice.
+  std::vector<std::string> mapsOf(size_t layer,
+                                  const DepthChoice &choice) const;
   /// The maps that a layer of a tail has.
   const std::vector<std::string> &tailMaps(size_t layer) const {
     return layers[layer].tails;
@@ -99,6 +110,7 @@ private:
   /// All maps, biases and gates of the module by name, and those that changed.
   std::map<std::string, Matrix> numbers;
   std::set<std::string> changed;
+  std::set<std::string> sums; ///< that kTargetEntry shows, among other rows
 };
 
 } // namespace gist::plan

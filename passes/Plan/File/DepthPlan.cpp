@@ -180,6 +180,9 @@ std::string gist::printDepth(const DepthChoice &choice) {
 std::string gist::streamName(int64_t layer) {
   return "stream." + std::to_string(layer);
 }
+std::string gist::sumName(int64_t layer) {
+  return std::to_string(layer) + ".sum";
+}
 std::string gist::linearMapName(int64_t layer) {
   return std::to_string(layer) + ".linear";
 }
@@ -264,10 +267,10 @@ std::vector<float> gist::wordsOfHash(uint64_t hash) {
   return words;
 }
 
-Status DepthMaps::checkModel(const WeightMap &model) const {
+Status DepthMaps::checkModel(uint64_t hash) const {
   std::vector<float> fitted;
   GIST_TRY(find(kModelTensor, {4}, fitted));
-  if (fitted == wordsOfHash(hashOfModel(model)))
+  if (fitted == wordsOfHash(hash))
     return {};
   return Status::error(Code::BadFile,
                        "%s: the maps were fitted for other weights than this "

@@ -93,12 +93,15 @@ std::string printDepth(const DepthChoice &choice);
 
 /// Entries of a module whose layers are "any" and that is made with --observe,
 /// for fitting. Both return values of the bulk by name. kTargetEntry is the
-/// model as it is: "stream.5", what comes into layer 5, and under the name of
-/// its map what a product of keys or values gives. kFitEntry does as the
-/// weights say: the same streams, and under the names of the linear and the
-/// thin map what these read.
+/// model as it is: "stream.5", what comes into layer 5, "5.sum", the rows that
+/// its feed-forward block is added to with what the block gives, unless these
+/// are what comes into layer 6, and under the name of its map what a product of
+/// keys or values gives. kFitEntry does as the weights say: the same streams
+/// and sums, and under the names of the linear and the thin map what these
+/// read.
 inline constexpr const char *kTargetEntry = "target", *kFitEntry = "fit";
 std::string streamName(int64_t layer);
+std::string sumName(int64_t layer);
 
 /// The names of tensors in the file of maps.
 std::string linearMapName(int64_t layer);
@@ -121,8 +124,9 @@ public:
   /// or with numbers that are not finite.
   Status find(const std::string &name, const std::vector<int64_t> &shape,
               std::vector<float> &values) const;
-  /// Refuses maps that were fitted for other weights than `model`.
-  Status checkModel(const WeightMap &model) const;
+  /// Refuses maps that were fitted for other weights than those of the model
+  /// with this hash.
+  Status checkModel(uint64_t hash) const;
 
 private:
   std::string path;
