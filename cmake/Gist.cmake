@@ -25,8 +25,58 @@ if(GIST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     CCACHE_SLOPPINESS=pch_defines,time_macros "${GIST_CCACHE}")
 endif()
 
+# Large pieces: files share the headers that they read. It takes 1 GB a piece.
+if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
+endif()
+
+# gist_group_sources(<target>): what CMAKE_UNITY_BUILD compiles as one file. Two
+# files that define something of the same name for themselves are kept apart; run
+# CMake again when an edit gave them one.
+function(gist_group_sources target)
+  set(most "${CMAKE_UNITY_BUILD_BATCH_SIZE}")
+  if(NOT most)
+    set(most 1000)
+  endif()
+  set(groups 0)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source ${sources})
+    # As clang-format leaves it: what a file declares begins its line, and the name
+    # of a function that has no room beside its type begins the next.
+    file(READ "${source}" text)
+    string(REGEX REPLACE "\n([a-z][A-Za-z0-9]*\\()" " \\1" text "${text}")
+    string(REGEX MATCHALL "\n[A-Za-z][^][\n;={(]* [^][\n;={(]+" names "${text}")
+    list(FILTER names EXCLUDE REGEX "^\n(using|namespace|extern) ")
+    list(TRANSFORM names REPLACE "( final| :).*" "")
+    list(TRANSFORM names STRIP)
+    list(TRANSFORM names REPLACE ".*[ *&>]" "")
+    list(REMOVE_ITEM names "")
+    set(at 0)
+    while(at LESS groups)
+      list(LENGTH members_${at} count)
+      set(shared "${names_${at}}")
+      list(REMOVE_ITEM shared ${names} " ")
+      if(count LESS most AND shared STREQUAL "${names_${at}}")
+        break()
+      endif()
+      math(EXPR at "${at} + 1")
+    endwhile()
+    if(at EQUAL groups)
+      math(EXPR groups "${groups} + 1")
+    endif()
+    list(APPEND members_${at} "${source}")
+    list(APPEND names_${at} ${names})
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${target}_${at}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # Warnings and sanitizers for our own code; `target` links no LLVM.
 function(gist_configure_target target)
+  if(CMAKE_UNITY_BUILD)
+    gist_group_sources(${target})
+  endif()
   target_compile_options(${target} PRIVATE -Wall -Wextra)
   # GCC 12 sees overlapping copies in its own std::string.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND

@@ -23,7 +23,7 @@ using namespace mlir;
 using namespace gist;
 using utils::IteratorType;
 
-using Sizes = SmallVector<OpFoldResult>;
+using SizeVector = SmallVector<OpFoldResult>;
 
 Range gist::getRange(OpBuilder &builder, Location location, Value value,
                      int64_t dim) {
@@ -34,8 +34,8 @@ Range gist::getRange(OpBuilder &builder, Location location, Value value,
 
 /// The part of `value` at `offsets` of `sizes`.
 static Value createSlice(OpBuilder &builder, Location location, Value value,
-                         const Sizes &offsets, const Sizes &sizes) {
-  Sizes strides(offsets.size(), builder.getIndexAttr(1));
+                         const SizeVector &offsets, const SizeVector &sizes) {
+  SizeVector strides(offsets.size(), builder.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(builder, location, value, offsets,
                                         sizes, strides);
 }

@@ -37,7 +37,7 @@ static Status readPooling(const ModelSource &source, ModelConfig &config) {
   return {};
 }
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureBert(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   // The defaults of transformers' BertConfig, for files that leave them out.
   config.normEpsilon = 1e-12;
@@ -56,7 +56,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readPooling(source, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildBert(GraphBuilder &b, const ModelConfig &c) {
   Value x =
       b.embedding("embeddings.word_embeddings", c.vocabSize, c.hiddenSize);
   x = b.add(x, b.positions("embeddings.position_embeddings", c.contextLength,
@@ -112,6 +112,6 @@ const Architecture gist::kBert = {
                "cls.predictions.transform.LayerNorm.weight",
                "cls.predictions.transform.LayerNorm.bias",
                "cls.seq_relationship.weight", "cls.seq_relationship.bias"},
-    .configure = configure,
-    .build = build,
+    .configure = configureBert,
+    .build = buildBert,
 };

@@ -16,7 +16,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureEsm(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   // The defaults of transformers' EsmConfig.
   config.normEpsilon = 1e-12;
@@ -40,7 +40,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return {};
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildEsm(GraphBuilder &b, const ModelConfig &c) {
   Value x =
       b.embedding("embeddings.word_embeddings", c.vocabSize, c.hiddenSize);
   if (c.maskToken >= 0)
@@ -90,6 +90,6 @@ const Architecture gist::kEsm = {
                "pooler.dense.weight", "pooler.dense.bias",
                "position_embeddings.weight", "lm_head.decoder.weight",
                "lm_head.decoder.bias"},
-    .configure = configure,
-    .build = build,
+    .configure = configureEsm,
+    .build = buildEsm,
 };

@@ -71,7 +71,7 @@ static Status readScale(const ConfigReader &reader, ModelConfig &config) {
   return {};
 }
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureGemma3(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::GeluTanh;
   config.normEpsilon = 1e-6;
@@ -89,7 +89,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readScale(reader, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildGemma3(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.scale(b.embedding("embed_tokens", c.vocabSize, c.hiddenSize),
                     std::sqrt(static_cast<double>(c.hiddenSize)));
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
@@ -129,6 +129,6 @@ const Architecture gist::kGemma3 = {
                   {"norm", "output_norm"},
                   {"lm_head", "output"}},
     .unused = {},
-    .configure = configure,
-    .build = build,
+    .configure = configureGemma3,
+    .build = buildGemma3,
 };

@@ -16,7 +16,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureGpt2(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::GeluTanh;
   config.normEpsilon = 1e-5;
@@ -29,7 +29,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readCommonConfig(reader, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildGpt2(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.add(b.embedding("wte", c.vocabSize, c.hiddenSize),
                   b.positions("wpe", c.contextLength, c.hiddenSize));
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
@@ -69,6 +69,6 @@ const Architecture gist::kGpt2 = {
                   {"ln_f", "output_norm"},
                   {"lm_head", "output"}},
     .unused = {".attn.bias", ".attn.masked_bias"}, // The causal mask.
-    .configure = configure,
-    .build = build,
+    .configure = configureGpt2,
+    .build = buildGpt2,
 };

@@ -11,7 +11,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureGptJ(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::GeluTanh;
   config.normEpsilon = 1e-5;
@@ -24,7 +24,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
 }
 
 /// Attention and feed-forward both read the one norm and add to the residual.
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildGptJ(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.embedding("wte", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
@@ -54,6 +54,6 @@ const Architecture gist::kGptJ = {
     .layers = "h",
     .ggufNames = {},
     .unused = {".attn.bias", ".attn.masked_bias"}, // The causal mask.
-    .configure = configure,
-    .build = build,
+    .configure = configureGptJ,
+    .build = buildGptJ,
 };

@@ -17,7 +17,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureGptNeoX(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::GeluErf;
   config.normEpsilon = 1e-5;
@@ -30,7 +30,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readRotaryConfig(reader, config, base);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildGptNeoX(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.embedding("embed_in", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
@@ -61,6 +61,6 @@ const Architecture gist::kGptNeoX = {
     // The causal mask, and what rotary positions are computed from.
     .unused = {".attention.bias", ".attention.masked_bias",
                "rotary_emb.inv_freq"},
-    .configure = configure,
-    .build = build,
+    .configure = configureGptNeoX,
+    .build = buildGptNeoX,
 };

@@ -18,7 +18,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureLlama(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   // GGUF files hold query and key rows permuted for neighbouring pairs.
@@ -97,6 +97,6 @@ const Architecture gist::kLlama = {
     .layers = "layers",
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq", "rope_freqs.weight"},
-    .configure = configure,
+    .configure = configureLlama,
     .build = buildLlama,
 };

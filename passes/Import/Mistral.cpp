@@ -14,7 +14,7 @@
 
 using namespace gist;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureMistral(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   GIST_TRY(readCommonConfig(reader, config));
@@ -36,6 +36,6 @@ const Architecture gist::kMistral = {
     .layers = "layers",
     .ggufNames = {},
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureMistral,
     .build = buildLlama,
 };

@@ -15,7 +15,7 @@
 
 using namespace gist;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureMixtral(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.normalizedExperts = true;
@@ -47,6 +47,6 @@ const Architecture gist::kMixtral = {
     .layers = "layers",
     .ggufNames = {},
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureMixtral,
     .build = buildLlama,
 };

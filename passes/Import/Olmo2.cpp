@@ -16,7 +16,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureOlmo2(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.queryNorm = QueryNorm::Rows;
@@ -24,7 +24,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readRotaryConfig(reader, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildOlmo2(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
@@ -58,6 +58,6 @@ const Architecture gist::kOlmo2 = {
                   {"norm", "output_norm"},
                   {"lm_head", "output"}},
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
-    .build = build,
+    .configure = configureOlmo2,
+    .build = buildOlmo2,
 };

@@ -20,7 +20,7 @@ using mlir::Value;
 /// The table of positions begins with two rows that no token has.
 static constexpr int64_t kPositionOffset = 2;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureOpt(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Relu;
   config.normEpsilon = 1e-5;
@@ -34,7 +34,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return reader.read({{"word_embed_proj_dim"}}, config.embeddingSize);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildOpt(GraphBuilder &b, const ModelConfig &c) {
   auto norm = [&](Value x, const char *name, bool wanted) {
     return wanted ? b.layerNorm(x, name) : x;
   };
@@ -76,6 +76,6 @@ const Architecture gist::kOpt = {
     .layers = "layers",
     .ggufNames = {},
     .unused = {},
-    .configure = configure,
-    .build = build,
+    .configure = configureOpt,
+    .build = buildOpt,
 };

@@ -16,7 +16,7 @@
 using namespace gist;
 using mlir::Value;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configurePhi3(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   GIST_TRY(readCommonConfig(reader, config));
@@ -28,7 +28,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readRotaryConfig(reader, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+static void buildPhi3(GraphBuilder &b, const ModelConfig &c) {
   int64_t queries = c.numHeads * c.headSize, keys = c.numKvHeads * c.headSize;
   Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
@@ -68,6 +68,6 @@ const Architecture gist::kPhi3 = {
                   {"norm", "output_norm"},
                   {"lm_head", "output"}},
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
-    .build = build,
+    .configure = configurePhi3,
+    .build = buildPhi3,
 };

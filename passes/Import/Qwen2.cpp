@@ -42,7 +42,7 @@ Status gist::readQwenWindow(const ConfigReader &reader, ModelConfig &config) {
   return {};
 }
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureQwen2(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.queryBias = true;
@@ -58,6 +58,6 @@ const Architecture gist::kQwen2 = {
     .layers = "layers",
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureQwen2,
     .build = buildLlama,
 };

@@ -38,7 +38,8 @@ Status gist::readQwenExperts(const ConfigReader &reader, ModelConfig &config) {
   return {};
 }
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureQwen2Moe(const ModelSource &source,
+                                ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.queryBias = true;
@@ -93,6 +94,6 @@ const Architecture gist::kQwen2Moe = {
     .layers = "layers",
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureQwen2Moe,
     .build = buildQwenMoe,
 };

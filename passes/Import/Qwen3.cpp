@@ -13,7 +13,7 @@
 
 using namespace gist;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureQwen3(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.queryNorm = QueryNorm::Heads;
@@ -29,6 +29,6 @@ const Architecture gist::kQwen3 = {
     .layers = "layers",
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureQwen3,
     .build = buildLlama,
 };

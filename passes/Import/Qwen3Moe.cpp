@@ -13,7 +13,8 @@
 
 using namespace gist;
 
-static Status configure(const ModelSource &source, ModelConfig &config) {
+static Status configureQwen3Moe(const ModelSource &source,
+                                ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Silu;
   config.queryNorm = QueryNorm::Heads;
@@ -36,6 +37,6 @@ const Architecture gist::kQwen3Moe = {
     .layers = "layers",
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
-    .configure = configure,
+    .configure = configureQwen3Moe,
     .build = buildQwenMoe,
 };

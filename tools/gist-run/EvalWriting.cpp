@@ -45,7 +45,7 @@ static void printJson(const EvalWritingOptions &options, const Runner &runner,
                   .c_str());
 }
 
-static void printText(size_t prompt, const Written &written) {
+static void printWritten(size_t prompt, const Written &written) {
   std::printf("%-15s %12s %12s %12s %8s %10s\n", "tokens", "KL mean", "KL max",
               "same top-1", "nll", "the other");
   size_t first = prompt;
@@ -90,6 +90,6 @@ Status run::runWriting(const EvalWritingOptions &options) {
   if (options.json)
     printJson(options, runner, prompt.size(), written);
   else
-    printText(prompt.size(), written);
+    printWritten(prompt.size(), written);
   return runner.finish();
 }

@@ -172,7 +172,7 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
 
 /// Bytes as words, which registers hold: bytes that live on in another block
 /// would take a register each.
-static Value pack(GpuBuilder &b, Value value, bool keepsScales) {
+static Value packValue(GpuBuilder &b, Value value, bool keepsScales) {
   auto type = dyn_cast<VectorType>(value.getType());
   if (!type || type.getElementTypeBitWidth() != 8)
     return value;
@@ -192,7 +192,7 @@ static Value pack(GpuBuilder &b, Value value, bool keepsScales) {
   return vector::BitCastOp::create(b, b.vectorOf(words, word), value);
 }
 
-static Value unpack(GpuBuilder &b, Value value, Type type) {
+static Value unpackValue(GpuBuilder &b, Value value, Type type) {
   if (value.getType() == type)
     return value;
   auto words = dyn_cast<VectorType>(value.getType());
@@ -216,7 +216,7 @@ TileLoader::Values TileLoader::fetchPiece(const Piece &piece, Value k) {
   types.clear();
   for (Value &value : fetched) {
     types.push_back(value.getType());
-    value = pack(b, value, operand.hasKeptScales());
+    value = packValue(b, value, operand.hasKeptScales());
   }
   return fetched;
 }
@@ -225,7 +225,7 @@ void TileLoader::storePiece(const Piece &piece, Value k, ValueRange fetched,
                             Value stage) {
   Values values;
   for (auto [value, type] : llvm::zip_equal(fetched, types))
-    values.push_back(unpack(b, value, type));
+    values.push_back(unpackValue(b, value, type));
   Value numbers = operand.finish(b.add(k, piece.column), values, checked,
                                  tile.getElement());
   if (piece.there)
