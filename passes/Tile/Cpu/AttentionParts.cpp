@@ -21,6 +21,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistNames.h"
+#include "passes/Kernel/ScaledRows.h"
 #include "passes/Tile/Cpu/AttentionTileEmitter.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
@@ -131,8 +132,12 @@ static bool arePartsFirst(scf::ForallOp forall) {
 /// How many keys `attention` has at most.
 static OpFoldResult countKeys(OpBuilder &builder, Operation *attention) {
   Location location = attention->getLoc();
-  if (auto op = dyn_cast<AttentionOp>(attention))
-    return tensor::getMixedSize(builder, location, op.getKey(), 0);
+  if (auto op = dyn_cast<AttentionOp>(attention)) {
+    // The size of rows that are expanded would keep the expansion alive.
+    std::optional<ScaledRows> scaled = sliceScaledRows(builder, op.getKey());
+    return tensor::getMixedSize(builder, location,
+                                scaled ? scaled->numbers : op.getKey(), 0);
+  }
   auto op = cast<ClusterAttentionOp>(attention);
   // A cluster has a token at least.
   AffineExpr d0, d1;
