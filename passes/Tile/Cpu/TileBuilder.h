@@ -55,7 +55,8 @@ public:
   Value empty(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
   /// What `emit` makes of `result` where `condition` holds: a loop of one round
-  /// or none. Which buffer a tensor of an `scf.if` gets differs from run to run.
+  /// or none. Which buffer a tensor of an `scf.if` gets differs from run to
+  /// run.
   Value when(Value condition, Value result,
              llvm::function_ref<Value(Value result)> emit);
   /// What one of two makes of `result`.
