@@ -42,9 +42,19 @@ enum class IreeKernels {
 /// The number format of products; those on GPUs are in kernels of 16 bits
 /// unless one of 8 bits is asked for.
 enum class Compute { Auto, F32, Int8, Int8Rows, Fp8 };
-/// Whether it is one of 8 bits, and what the command line calls it.
-bool isSmall(Compute compute);
-const char *getName(Compute compute);
+
+/// Whether it is one of 8 bits.
+inline bool isSmall(Compute compute) {
+  return compute == Compute::Int8 || compute == Compute::Int8Rows ||
+         compute == Compute::Fp8;
+}
+
+/// What the command line calls it.
+inline const char *getName(Compute compute) {
+  static constexpr const char *kNames[] = {"auto", "f32", "int8", "int8-rows",
+                                           "fp8"};
+  return kNames[static_cast<size_t>(compute)];
+}
 
 /// The precision in which selections compare rows.
 enum class Gram { Exact, Fp8 };

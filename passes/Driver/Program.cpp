@@ -29,17 +29,6 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
-bool gist::compile::isSmall(Compute compute) {
-  return compute == Compute::Int8 || compute == Compute::Int8Rows ||
-         compute == Compute::Fp8;
-}
-
-const char *gist::compile::getName(Compute compute) {
-  static constexpr const char *kNames[] = {"auto", "f32", "int8", "int8-rows",
-                                           "fp8"};
-  return kNames[static_cast<size_t>(compute)];
-}
-
 /// Every stage is timed, and dumped if asked for.
 Status Stages::run(const std::string &name, ModuleOp module,
                    llvm::function_ref<void(OpPassManager &)> build) {

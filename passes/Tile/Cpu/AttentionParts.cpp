@@ -291,18 +291,26 @@ Attention::State Attention::joinParts(Value parts) {
       });
 }
 
+/// Leaves what the part found, and joins all parts where it is the last.
+Value Attention::emitOneOfMany(const State &state, Value parts, Value result) {
+  storePart(state);
+  Value isLast =
+      b.compare(arith::CmpIPredicate::eq, countFinished(), b.add(parts, -1));
+  return b.when(isLast, result, [&](Value result) {
+    return emitResult(joinParts(parts), result);
+  });
+}
+
 Value Attention::emitPart(Value result) {
   Value begin = getFirstSeen(), seen = b.sub(keys, begin);
   return b.when(b.isLess(what.part->first, seen), result, [&](Value result) {
     firstKey = b.add(begin, what.part->first);
     endKey = b.min(b.add(firstKey, kPartKeys), keys);
     State state = emitKeys();
-    storePart(state);
     Value parts = b.ceilDiv(seen, kPartKeys);
-    Value isLast =
-        b.compare(arith::CmpIPredicate::eq, countFinished(), b.add(parts, -1));
-    return b.when(isLast, result, [&](Value result) {
-      return emitResult(joinParts(parts), result);
-    });
+    return b.choose(
+        b.isEqual(parts, 1), result,
+        [&](Value result) { return emitResult(state, result); },
+        [&](Value result) { return emitOneOfMany(state, parts, result); });
   });
 }

@@ -147,6 +147,7 @@ private:
     return what.part && mlir::isConstantIntValue(what.queries, 1);
   }
   Value emitPart(Value result);
+  Value emitOneOfMany(const State &state, Value parts, Value result);
   Value locatePart(Value part, Value row);
   void storePart(const State &state);
   Value countFinished();
