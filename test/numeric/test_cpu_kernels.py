@@ -461,9 +461,11 @@ PLAIN = "cpu_attention<queries = 32, keys = 64, registers = 4, lanes = {}, instr
 def test_scaled_attention(tokens, group, size, lanes, options):
     """Keys and values in 8 bits: a kernel that fetches ahead gives the same bits, and one
     query of a kernel of any number what a kernel of one gives."""
-    make = lambda tokens, ahead=0: cpu.Kernels(
-        cpu.scaled_attention(2 * group, 2, size, options, tile=PLAIN.format(lanes), tokens=tokens,
-                             ahead=ahead))
+    def make(tokens, ahead=0):
+        text = cpu.scaled_attention(2 * group, 2, size, options, tile=PLAIN.format(lanes),
+                                    tokens=tokens, ahead=ahead)
+        return functools.partial(scratch.call, cpu.Kernels(text), text, "attention")
+
     kernels = make(tokens)
     any_number, fetching = (make("?"), make(1, 64)) if tokens == 1 else (None, None)
     rng = np.random.default_rng(group + size)
@@ -479,7 +481,7 @@ def test_scaled_attention(tokens, group, size, lanes, options):
                               **OPTIONS[options]) + 1e-6
         call = lambda kernels, form: (
             out := np.full(q.shape, np.nan, np.float32),
-            kernels.call("attention", form(q), *cache, form(out)))[0]
+            kernels(form(q), *cache, form(out)))[0]
         out = call(kernels, rows if tokens == "?" else whole)
         assert (np.abs(out - expected) <= bound).all()
         if any_number:
@@ -490,14 +492,16 @@ def test_scaled_attention(tokens, group, size, lanes, options):
 @pytest.mark.parametrize("tokens", [1, 5])
 def test_scaled_rows_that_are_not_numbers_show(tokens):
     """A value that is NaN or infinite makes what sees it NaN."""
-    kernels = cpu.Kernels(cpu.scaled_attention(6, 2, 64))
+    text = cpu.scaled_attention(6, 2, 64)
+    kernels = cpu.Kernels(text)
     rng = np.random.default_rng(11)
     for bad in (np.nan, np.inf):
         q = draw(rng, tokens, 6, 64)
         k, v = draw(rng, tokens + 90, 2, 64), draw(rng, tokens + 90, 2, 64)
         v[17, 1, 3] = bad
         out = np.zeros(q.shape, np.float32)
-        kernels.call("attention", rows(q), *map(rows, (*quantize_head_rows(k), *quantize_head_rows(v))),
+        scratch.call(kernels, text, "attention", rows(q),
+                     *map(rows, (*quantize_head_rows(k), *quantize_head_rows(v))),
                      rows(out))
         assert np.isnan(out[:, 3:]).all() and np.isfinite(out[:, :3]).all()
 
